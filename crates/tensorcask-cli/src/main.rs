@@ -1,0 +1,3 @@
+//! The `tensorcask` command: a thin front end over the library.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Rules over an opened checkpoint and the files beside it.

@@ -1,0 +1,5 @@
+//! Every command is a function over the table.
+
+mod progress;
+
+pub use progress::Progress;

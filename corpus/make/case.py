@@ -156,13 +156,15 @@ def identities(tensors):
 
 
 def build(parts):
-    """The bytes of a recipe: a list of `{"hex": ..}`, `{"text": ..}` and `{"repeat": "one character", "count": n}`."""
+    """The bytes of a recipe: `{"hex": ..}`, `{"text": ..}`, `{"repeat": "a character", "count": n}`, `{"payload": "a key", "count": n}`."""
     out = bytearray()
     for part in parts:
         if "hex" in part:
             out += bytes.fromhex(part["hex"])
         elif "text" in part:
             out += part["text"].encode()
+        elif "payload" in part:
+            out += payload(part["payload"], part["count"])
         else:
             out += part["repeat"].encode() * part["count"]
     return bytes(out)

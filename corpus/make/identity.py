@@ -4,7 +4,8 @@ import struct
 
 from tests import identity
 
-from .case import payload, start, write_json
+from .case import start, write_json
+from .recipe import payload
 
 FOLDER = start("identity")
 SETS = [

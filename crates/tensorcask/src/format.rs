@@ -3,6 +3,7 @@
 use crate::{
     checkpoint::{Checkpoint, Metadata},
     core::{Budget, DType, Dims, Error, Finding, Result, Rule, SourceId, Span, Text},
+    sink::OldSet,
     source::{Entry, ReadAt, Root},
 };
 use std::{cell::Cell, sync::Arc};
@@ -239,6 +240,16 @@ pub trait Encode: Sync {
 
     /// Whether a tensor of this type can be written.
     fn holds(&self, dtype: &DType) -> bool;
+
+    /// The set of this format that lies among the files called `names` in a folder and that a new set replaces;
+    /// `read` gives the content of one of them.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    fn old_set(&self, names: &[String], read: &dyn Fn(&str) -> Result<Vec<u8>>) -> Result<OldSet> {
+        let _ = (names, read);
+        Ok(OldSet::default())
+    }
 }
 
 /// What is to be written.

@@ -15,7 +15,8 @@ import zipfile
 
 import numpy as np
 
-from .case import build, entry, file, findings, lay_out, pad, payload, raw, start, text, write_file_case, write_json
+from .case import entry, file, findings, lay_out, pad, raw, start, text, write_file_case, write_json
+from .recipe import build, payload
 
 FOLDER = start("identify")
 U8 = payload("identify", 4096)
@@ -32,6 +33,8 @@ case("empty", "a file of no bytes", b"", "FI001")
 case("empty-bin", "a file of no bytes under a name of torch", b"", "FI001", input_name="pytorch_model.bin")
 case("lfs-pointer", "a Git-LFS pointer in place of the weights", POINTER, "FI002")
 case("lfs-pointer-bin", "a Git-LFS pointer under a name of torch", POINTER, "FI002", input_name="pytorch_model.bin")
+case("lfs-pointer-in-metadata", "a good file whose metadata holds the text of a pointer",
+     lay_out({"a": ("U8", [4], U8[:4])}, {"note": POINTER.decode()}), neighbour="FI002")
 case("lfs-pointer-gguf", "a Git-LFS pointer under a name that promises GGUF", POINTER, "FI002", input_name="model.gguf")
 HTML = "<html>\n<head><title>Sign in - Example Hub</title></head>\n<body><p>Please sign in.</p></body>\n</html>\n"
 case("error-page-html", "an HTML page with a title", ("<!DOCTYPE html>\n" + HTML).encode(), "FI003")
@@ -130,7 +133,7 @@ for what, (content, own_name, own_codes) in FORMATS.items():
     case(f"{what}-as-safetensors", f"{what} saved as model.safetensors", content, "FI004", *own_codes)
 
 GOOD = lay_out({"a": ("F32", [2, 2], U8[:16]), "b": ("U8", [8], U8[16:24])}, {"format": "pt"})
-case("safetensors-as-bin", "safetensors under a name of torch: such names promise no format", GOOD, input_name="pytorch_model.bin", neighbour="FI004")
+case("safetensors-as-bin", "safetensors under a name of torch: such names promise no format", GOOD, input_name="pytorch_model.bin", neighbour=["FI004", "FI005", "FI007"])
 case("safetensors-as-ckpt", "safetensors under a checkpoint name", GOOD, input_name="model.ckpt", neighbour="FI004")
 case("safetensors-no-suffix", "safetensors without any suffix, as in a hub's blob folder", GOOD, input_name="blob", neighbour="FI004")
 for suffix in ("gguf", "npy", "npz", "onnx", "h5", "keras", "tflite"):
@@ -278,7 +281,7 @@ def leftover(name, shows, *paths):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(GOOD[:30])
     write_json(case_folder / "case.json", {"shows": shows, "input": "input", "results": [{"path": ".", "structure": "incomplete" if paths else "ok",
-               "findings": findings(["FI008"] * len(paths))}]})
+               "findings": findings(["FI008"] * len(paths))}]} | ({} if paths else {"neighbour_of": ["FI008"]}))
 
 
 leftover("incomplete-local-dir", "a dead download in the folder's own cache",

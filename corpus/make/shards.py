@@ -12,7 +12,8 @@ import zipfile
 import safetensors as peer
 from huggingface_hub import split_state_dict_into_shards_factory
 
-from .case import findings, identities, lay_out, payload, start, write_json
+from .case import findings, identities, lay_out, start, write_json
+from .recipe import payload
 
 FOLDER = start("shards")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -119,7 +120,7 @@ folder("good-three", "three shards and more, one tensor a shard where it is over
 diffusers, index = split(MODEL, "diffusion_pytorch_model{suffix}.safetensors")
 folder("good-diffusers", "the names of diffusers", written(diffusers, index, "diffusion_pytorch_model.safetensors.index.json"))
 variant, index = split(MODEL, "model.fp16{suffix}.safetensors")
-folder("good-variant", "a variant: its name stands inside the name of the index", written(variant, index, "model.safetensors.index.fp16.json"))
+folder("good-variant", "a variant: its name stands inside the name of the index", written(variant, index, "model.safetensors.index.fp16.json"), neighbour="SH005")
 folder("good-no-metadata", "an index without metadata", changed_index(metadata={}), neighbour="SH012")
 folder("good-more-metadata", "other keys in the index's metadata",
        changed_index(metadata=INDEX["metadata"] | {"total_parameters": 100, "mergekit_version": "0.1.0"}), neighbour=["SH002", "SH012"])

@@ -23,7 +23,7 @@ mod old_set;
 mod system;
 
 pub use leftover::leftovers;
-pub use old_set::OldSet;
+pub use old_set::{OldIndex, OldSet};
 pub(crate) use system::{Real, System};
 
 use crate::core::{Error, Result};

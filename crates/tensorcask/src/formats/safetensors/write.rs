@@ -4,6 +4,7 @@
 //! `__metadata__` first, tensors by element type and name, padded with blanks to a multiple of 8. It orders metadata
 //! at random; here its keys are sorted. Shards are cut as `huggingface_hub` cuts them.
 
+use super::{MAX_HEADER_BYTES, METADATA_KEY};
 use crate::{
     checkpoint::Value,
     core::{DType, Error, Result, Text},
@@ -16,11 +17,8 @@ use std::{
     fmt::Write as _,
 };
 
-/// The largest header that the reference reads (`MAX_HEADER_SIZE`).
-const HEADER_CAP: u64 = 100_000_000;
 /// The header is padded so that the data starts at a multiple of this.
 const ALIGNMENT: u64 = 8;
-const METADATA_KEY: &str = "__metadata__";
 /// Names of files: `huggingface_hub`, `FILENAME_PATTERN` with and without a suffix.
 const SINGLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
@@ -201,7 +199,7 @@ fn file(name: String, job: &Job<'_>, metadata: &str, mut members: Vec<usize>, ro
     let header_len = (header.len() as u64)
         .checked_add(job.reserve_bytes)
         .and_then(|len| len.checked_next_multiple_of(ALIGNMENT))
-        .filter(|len| *len <= HEADER_CAP)
+        .filter(|len| *len <= MAX_HEADER_BYTES)
         .ok_or_else(|| too_large(&name, (header.len() as u64).saturating_add(job.reserve_bytes)))?;
     let mut head = header_len.to_le_bytes().to_vec();
     head.extend_from_slice(header.as_bytes());
@@ -214,7 +212,7 @@ fn file(name: String, job: &Job<'_>, metadata: &str, mut members: Vec<usize>, ro
 
 fn too_large(name: &str, bytes: u64) -> Error {
     Error::usage(
-        format!("the header of `{name}` would take {bytes} bytes, over the {HEADER_CAP} that readers accept"),
+        format!("the header of `{name}` would take {bytes} bytes, over the {MAX_HEADER_BYTES} that readers accept"),
         "write shards (`--max-shard-size`), or ask for less spare room",
     )
 }
@@ -240,11 +238,26 @@ fn metadata_json(metadata: &[(Text, Value)]) -> Result<String> {
         json.push(':');
         match value {
             Value::Str(text) => push_json(&mut json, text),
-            other => push_json(&mut json, &other.to_json()),
+            other => push_json(&mut json, &value_json(other).to_string()),
         }
     }
     json.push('}');
     Ok(json)
+}
+
+/// A value that is no text, as JSON. Numbers that JSON does not have become their names.
+fn value_json(value: &Value) -> Json {
+    match value {
+        Value::Str(text) => text.as_str().into(),
+        Value::Int(number) => serde_json::Number::from_i128(*number).map_or_else(|| number.to_string().into(), Json::from),
+        Value::Float(number) => {
+            serde_json::Number::from_f64(*number).map_or_else(|| number.to_string().into(), Json::from)
+        }
+        Value::Bool(truth) => (*truth).into(),
+        Value::Null => Json::Null,
+        Value::List(values) => values.iter().map(value_json).collect(),
+        Value::Map(pairs) => pairs.iter().map(|(key, value)| (key.to_string(), value_json(value))).collect(),
+    }
 }
 
 /// A JSON string with the escapes of the reference: it uses the same library.

@@ -6,6 +6,7 @@ pub mod core;
 pub mod format;
 pub mod formats;
 pub mod ops;
+pub mod save;
 pub mod sink;
 pub mod source;
 

@@ -67,25 +67,7 @@ impl Sink {
     /// # Errors
     /// When the target exists and may not be overwritten, is no regular file, or is a link to nothing.
     pub(crate) fn file(system: Arc<dyn System>, target: &Path, options: SinkOptions) -> Result<Self> {
-        let target = real_target(target)?;
-        match target.metadata() {
-            Ok(found) if found.is_dir() => {
-                return Err(Error::usage(
-                    format!("`{}` is a folder", target.display()),
-                    "give the name of a file, or write a set into the folder",
-                ));
-            }
-            Ok(found) if !found.is_file() => {
-                return Err(Error::usage(
-                    format!("`{}` is a device, pipe or socket, which cannot be replaced whole", target.display()),
-                    "give the name of a file",
-                ));
-            }
-            Ok(_) if !options.overwrite => return Err(exists(&target)),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(target, error)),
-        }
+        let (target, _) = check(target, false, options.overwrite)?;
         let (folder, name) = parent_and_name(&target)?;
         leftover::remove_dead(&*system, &folder, &name);
         let staging = folder.join(leftover::temporary_name(&name));
@@ -103,25 +85,14 @@ impl Sink {
         options: SinkOptions,
         old_set: impl FnOnce(&Path) -> Result<OldSet>,
     ) -> Result<Self> {
-        let target = real_target(target)?;
-        let (kind, staging) = match target.metadata() {
-            Ok(found) if !found.is_dir() => {
-                return Err(Error::usage(
-                    format!("`{}` is not a folder", target.display()),
-                    "give a folder for a set of shards",
-                ));
-            }
-            Ok(_) if !options.overwrite => return Err(exists(&target)),
-            Ok(_) => {
-                let staging = target.join(leftover::temporary_name(leftover::SET));
-                (Kind::IntoFolder { old: old_set(&target)?, folder: target }, staging)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let (folder, name) = parent_and_name(&target)?;
-                leftover::remove_dead(&*system, &folder, &name);
-                (Kind::NewFolder { target }, folder.join(leftover::temporary_name(&name)))
-            }
-            Err(error) => return Err(Error::io(target, error)),
+        let (target, is_there) = check(target, true, options.overwrite)?;
+        let (kind, staging) = if is_there {
+            let staging = target.join(leftover::temporary_name(leftover::SET));
+            (Kind::IntoFolder { old: old_set(&target)?, folder: target }, staging)
+        } else {
+            let (folder, name) = parent_and_name(&target)?;
+            leftover::remove_dead(&*system, &folder, &name);
+            (Kind::NewFolder { target }, folder.join(leftover::temporary_name(&name)))
         };
         system.create_folder(&staging).map_err(|error| Error::io(&staging, error))?;
         let sink = Sink { system, options, kind, staging, locks: Mutex::default(), keep: false };
@@ -227,12 +198,41 @@ impl Part {
 }
 
 /// The error for a target that may not be replaced.
-pub(crate) fn exists(target: &Path) -> Error {
+fn exists(target: &Path) -> Error {
     Error::usage(format!("`{}` exists already", target.display()), "give `--overwrite` to replace it")
 }
 
+/// The path that would really be written, and whether something is there that would be replaced.
+///
+/// # Errors
+/// As [`Sink::file`] and [`Sink::folder`].
+pub(crate) fn check(target: &Path, is_folder: bool, overwrite: bool) -> Result<(PathBuf, bool)> {
+    let target = real_target(target)?;
+    let shown = target.display();
+    match target.metadata() {
+        Ok(found) if is_folder && !found.is_dir() => {
+            Err(Error::usage(format!("`{shown}` is not a folder"), "give a folder for a set of shards"))
+        }
+        Ok(found) if !is_folder && found.is_dir() => Err(Error::usage(
+            format!("`{shown}` is a folder"),
+            "give the name of a file, or write a set into the folder",
+        )),
+        Ok(found) if !is_folder && !found.is_file() => Err(Error::usage(
+            format!("`{shown}` is a device, pipe or socket, which cannot be replaced whole"),
+            "give the name of a file",
+        )),
+        Ok(_) if !overwrite => Err(exists(&target)),
+        Ok(_) => Ok((target, true)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            parent_and_name(&target)?;
+            Ok((target, false))
+        }
+        Err(error) => Err(Error::io(target, error)),
+    }
+}
+
 /// The path that is really written: links followed, a closing slash dropped.
-pub(crate) fn real_target(target: &Path) -> Result<PathBuf> {
+fn real_target(target: &Path) -> Result<PathBuf> {
     let target: PathBuf = target.components().collect();
     match system::follow(&target).map_err(|error| Error::io(&target, error))? {
         Ok(path) => Ok(path),

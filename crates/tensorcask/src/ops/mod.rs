@@ -2,5 +2,7 @@
 
 pub mod convert;
 mod progress;
+mod verdict;
 
 pub use progress::Progress;
+pub use verdict::{Identity, Security, Structure, Verdict, verdict};

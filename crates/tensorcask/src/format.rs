@@ -277,6 +277,12 @@ pub trait Encode: Sync {
         let _ = (names, read);
         Ok(OldSet::default())
     }
+
+    /// `index`, as this format writes it, with each file's name passed through `to`; `None` if it is none of its.
+    fn renamed_index(&self, index: &[u8], to: &dyn Fn(&str) -> String) -> Option<Vec<u8>> {
+        let _ = (index, to);
+        None
+    }
 }
 
 /// What is to be written.

@@ -13,7 +13,7 @@
 //! | rename of a file, no file of that name yet | copied to its name, read back and compared; not atomic: a killed run leaves a part |
 //! | rename of a file onto an existing one | an error; the existing file stays as it was |
 //! | rename of a new folder | the folder is created and filled file by file as above, the index last |
-//! | hard links, when a set replaces one with the same shard names | an error; the old set stays as it was |
+//! | hard links, in a folder that exists | the shards are renamed before the index; where one has the name of an old shard: an error, the old set stays as it was |
 //!
 //! Modes are never set after the fact: a file is created with what the umask leaves of 0666.
 
@@ -23,7 +23,8 @@ mod old_set;
 mod system;
 
 pub use leftover::leftovers;
-pub use old_set::{OldIndex, OldSet};
+pub use old_set::OldSet;
+pub(crate) use old_set::Replaced;
 pub(crate) use system::{Real, System};
 
 use crate::core::{Error, Result};
@@ -58,7 +59,7 @@ pub(crate) struct Sink {
 enum Kind {
     File { target: PathBuf },
     NewFolder { target: PathBuf },
-    IntoFolder { folder: PathBuf, old: OldSet },
+    IntoFolder { folder: PathBuf, old: Replaced },
 }
 
 impl Sink {
@@ -83,7 +84,7 @@ impl Sink {
         system: Arc<dyn System>,
         target: &Path,
         options: SinkOptions,
-        old_set: impl FnOnce(&Path) -> Result<OldSet>,
+        old_set: impl FnOnce(&Path) -> Result<Replaced>,
     ) -> Result<Self> {
         let (target, is_there) = check(target, true, options.overwrite)?;
         let (kind, staging) = if is_there {
@@ -139,7 +140,8 @@ impl Sink {
     }
 
     /// Puts the output in its place. `names` are the files of a set; the last one is what makes the set current (its
-    /// index). When this fails, what was there before is there still.
+    /// index). When this fails, what was there before is
+    /// there still, or the new set is, complete but with shards in the temporary folder.
     pub(crate) fn commit(mut self, names: &[String]) -> Result<()> {
         let place = commit::Place { system: &*self.system, staging: &self.staging, sync: self.options.sync };
         let done = match &self.kind {

@@ -1,12 +1,11 @@
 //! Puts finished output in its place, so that at every moment the old is whole or the new is.
 //!
-//! A set inside an existing folder is switched by one rename, that of its last file (the index, or the single file).
-//! The shards before it must not take a name that the old index uses. Where they would, the old shards first get a
-//! second name inside the temporary folder and the old index is replaced by one that uses those names: the old set is
-//! then whole under other names until the switch.
+//! A set inside an existing folder is switched by one rename: that of its single file, or of an index that names the
+//! new shards where they lie, in the temporary folder. Until then nothing of the old set was touched; from then on
+//! nothing of it is needed, and the new shards can take names that old shards have.
 
 use super::{
-    old_set::OldSet,
+    Replaced,
     system::{System, is_refused},
 };
 use crate::core::Error;
@@ -26,7 +25,7 @@ pub(super) struct Place<'a> {
 /// Why it did not work.
 pub(super) struct Failed {
     pub(super) error: Error,
-    /// The old set could not be put back and is whole only through names in the temporary folder.
+    /// The set is switched, and whole only through names in the temporary folder.
     pub(super) staging_is_needed: bool,
 }
 
@@ -130,14 +129,16 @@ pub(super) fn new_folder(place: &Place<'_>, target: &Path, names: &[String]) -> 
 }
 
 /// A folder with other files, and perhaps an earlier set, in it.
-pub(super) fn into_folder(place: &Place<'_>, folder: &Path, names: &[String], old: &OldSet) -> Result<(), Failed> {
-    let mut switch = Switch { place, folder, undo: Vec::new() };
-    if let Err(error) = switch.run(names, old) {
-        let staging_is_needed = !switch.undo();
-        return Err(Failed { error, staging_is_needed });
-    }
+pub(super) fn into_folder(place: &Place<'_>, folder: &Path, names: &[String], old: &Replaced) -> Result<(), Failed> {
+    let into = Into { place, folder, old };
+    match names {
+        [] => Ok(()),
+        [single] => into.single(single),
+        [shards @ .., index] if into.links(&shards[0]) => into.shards(shards, index),
+        [shards @ .., index] => into.shards_without_links(shards, index),
+    }?;
     place.sync_folder(folder)?;
-    for name in old.files().filter(|name| !names.contains(name)) {
+    for name in old.set.files().filter(|name| !names.contains(name)) {
         let path = folder.join(name);
         match place.system.remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path, error).into()),
@@ -147,117 +148,94 @@ pub(super) fn into_folder(place: &Place<'_>, folder: &Path, names: &[String], ol
     Ok(())
 }
 
-struct Switch<'a> {
+struct Into<'a> {
     place: &'a Place<'a>,
     folder: &'a Path,
-    /// (name in the folder, its earlier file); `None`: there was none.
-    undo: Vec<(PathBuf, Option<PathBuf>)>,
+    old: &'a Replaced,
 }
 
-impl Switch<'_> {
-    fn run(&mut self, names: &[String], old: &OldSet) -> Result<(), Error> {
-        let (Some(last), system) = (names.last(), self.place.system) else { return Ok(()) };
-        let back = self.place.staging.join("back");
-        system.create_folder(&back).map_err(|error| Error::io(&back, error))?;
-        self.step_aside(names, old)?;
-        self.place.sync_folder(self.place.staging)?;
-        for name in names.iter().filter(|name| *name != last) {
-            self.put(name)?;
+impl Into<'_> {
+    /// The switch is the rename of the one file.
+    fn single(&self, name: &str) -> Result<(), Failed> {
+        let names_it = self.old.set.shards.iter().any(|shard| shard == name);
+        if let Some(index) = self.old.set.index.as_ref().filter(|_| names_it) {
+            if self.old.set.shards.len() > 1 {
+                return Err(Error::usage(
+                    format!("`{}` holds an index that names `{name}` beside other shards", self.folder.display()),
+                    "write to a new folder",
+                )
+                .into());
+            }
+            // The file alone is the old set as well; with the new file under it the index would be wrong.
+            let path = self.folder.join(index);
+            self.place.system.remove(&path).map_err(|error| Error::io(path, error))?;
         }
-        self.place.sync_folder(self.folder)?;
-        self.put(last)
+        Ok(self.place.put(&self.place.staging.join(name), &self.folder.join(name), true)?)
     }
 
-    /// Gives the old set other names, if the new shards would take its own.
-    fn step_aside(&mut self, names: &[String], old: &OldSet) -> Result<(), Error> {
-        let taken: Vec<&String> = old.shards.iter().filter(|name| names.contains(name)).collect();
-        let Some(index) = &old.index else {
-            // One file for one file needs no more than the one rename.
-            if taken.is_empty() || names.len() == 1 {
-                return Ok(());
-            }
-            return Err(Error::usage(
-                format!(
-                    "`{}` holds shards of the same names without an index; they cannot be replaced at one stroke",
-                    self.folder.display()
-                ),
-                "write to a new folder",
-            ));
-        };
-        let (system, aside) = (self.place.system, self.place.staging.join("old"));
-        let Some(prefix) = self.place.staging.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
-        // An index that cannot be rewritten is too damaged to be worth keeping alive.
-        let renamed = (index.renamed)(&|shard| {
-            let moves = taken.iter().any(|name| *name == shard);
-            if moves { format!("{prefix}/old/{shard}") } else { shard.to_owned() }
-        });
-        let Some(bytes) = renamed.filter(|_| !taken.is_empty()) else { return Ok(()) };
-        system.create_folder(&aside).map_err(|error| Error::io(&aside, error))?;
-        for name in taken {
-            let path = self.folder.join(name);
-            // The file behind a link: the link itself would lead elsewhere from another folder.
-            let linked = std::fs::canonicalize(&path).and_then(|file| system.link(&file, &aside.join(name)));
-            match linked {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {} // a shard that was missing before
-                Err(error) if is_refused(&error) => {
-                    return Err(Error::Unsupported {
-                        path,
-                        message: format!(
-                            "the new shards have the names of the old ones, and the file system gives a file no second name ({error}); the old set was left as it is: write to a new folder"
-                        ),
-                    });
-                }
-                other => other.map_err(|error| Error::io(&path, error))?,
-            }
+    /// Whether files can have second names here.
+    fn links(&self, name: &str) -> bool {
+        self.place.system.link(&self.place.staging.join(name), &self.place.staging.join("second-name")).is_ok()
+    }
+
+    /// The switch is the rename of an index that names the shards where they lie, in the temporary folder. Then they
+    /// get their names beside it (old shards of the same names belong to no set any more), and the index is replaced
+    /// by one that uses them.
+    fn shards(&self, shards: &[String], index: &str) -> Result<(), Failed> {
+        let (system, staging) = (self.place.system, self.place.staging);
+        let staged_index = staging.join(index);
+        let first = self.first_index(&staged_index).map_err(|error| Error::io(&staged_index, error))?;
+        self.place.sync_folder(staging)?;
+        self.place.put(&first, &self.folder.join(index), true)?;
+        let needed = |error: Error| Failed { error, staging_is_needed: true };
+        self.place.sync_folder(self.folder).map_err(needed)?;
+        for name in shards {
+            let (path, second) = (self.folder.join(name), staging.join(format!("{name}.second-name")));
+            let named = system.link(&staging.join(name), &second).and_then(|()| system.rename(&second, &path));
+            named.map_err(|error| needed(Error::io(path, error)))?;
         }
-        let staged = self.place.staging.join("old-index");
-        let file = system.create(&staged).map_err(|error| Error::io(&staged, error))?;
-        system.write_at(&file, 0, &bytes).map_err(|error| Error::io(&staged, error))?;
+        self.place.sync_folder(self.folder).map_err(needed)?;
+        self.place.put(&staged_index, &self.folder.join(index), true).map_err(needed)
+    }
+
+    /// The index with the shards' present places.
+    fn first_index(&self, staged: &Path) -> io::Result<PathBuf> {
+        let folder = self.place.staging.file_name().unwrap_or_default().to_string_lossy();
+        let bytes = std::fs::read(staged)?;
+        let renamed = (self.old.renamed_index)(&bytes, &|shard| format!("{folder}/{shard}"));
+        let first = self.place.staging.join("first-index");
+        let file = self.place.system.create(&first)?;
+        self.place.system.write_at(&file, 0, &renamed.ok_or(io::ErrorKind::InvalidData)?)?;
         if self.place.sync {
-            system.sync(&file).map_err(|error| Error::io(&staged, error))?;
+            self.place.system.sync(&file)?;
         }
-        self.place.sync_folder(&aside)?;
-        self.place.sync_folder(self.place.staging)?;
-        self.put_from(&staged, &index.name)?;
-        self.place.sync_folder(self.folder)
+        Ok(first)
     }
 
-    fn put(&mut self, name: &str) -> Result<(), Error> {
-        self.put_from(&self.place.staging.join(name), name)
-    }
-
-    fn put_from(&mut self, from: &Path, name: &str) -> Result<(), Error> {
-        let to = self.folder.join(name);
-        let backup = self.place.staging.join("back").join(format!("{}-{name}", self.undo.len()));
-        if to.symlink_metadata().is_err() {
-            self.place.put(from, &to, true)?;
-            self.undo.push((to, None));
-            return Ok(());
-        }
-        let earlier = match self.place.system.link(&to, &backup) {
-            Ok(()) => Some(backup),
-            // Without a second name it cannot be put back should a later step fail. Only a stray or the file of the
-            // switch itself comes here: shards of the old set were linked before.
-            Err(error) if is_refused(&error) => {
-                return self.place.put(from, &to, true);
+    /// For file systems where a file has one name: the shards, then the index. Only for names that are free.
+    fn shards_without_links(&self, shards: &[String], index: &str) -> Result<(), Failed> {
+        if let Some(taken) = shards.iter().find(|name| self.folder.join(name).symlink_metadata().is_ok()) {
+            return Err(Error::Unsupported {
+                path: self.folder.join(taken),
+                message: "a new shard has the name of an old one, and the file system gives a file no second name; \
+                          the old set was left as it is: write to a new folder"
+                    .to_owned(),
             }
-            Err(error) => return Err(Error::io(to, error)),
-        };
-        self.place.put(from, &to, true)?;
-        self.undo.push((to, earlier));
-        Ok(())
-    }
-
-    /// Puts the earlier files back, the last change first; whether all of it worked.
-    fn undo(&mut self) -> bool {
-        let mut all = true;
-        while let Some((path, earlier)) = self.undo.pop() {
-            let undone = match earlier {
-                Some(backup) => self.place.system.rename(&backup, &path),
-                None => self.place.system.remove(&path),
-            };
-            all &= undone.is_ok();
+            .into());
         }
-        all
+        let put = |name: &str, overwrite| {
+            self.place.put(&self.place.staging.join(name), &self.folder.join(name), overwrite)
+        };
+        let placed = shards
+            .iter()
+            .try_for_each(|name| put(name, false))
+            .and_then(|()| self.place.sync_folder(self.folder))
+            .and_then(|()| put(index, self.old.set.index.is_some()));
+        if placed.is_err() {
+            for name in shards {
+                let _ = self.place.system.remove(&self.folder.join(name));
+            }
+        }
+        Ok(placed?)
     }
 }

@@ -19,7 +19,23 @@ const NAME_BYTES: usize = 180;
 pub(super) fn temporary_name(name: &str) -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    format!(".{}{MARK}{}-{number}{ENDING}", cut(name), std::process::id())
+    format!(".{}{MARK}{}-{number}{ENDING}", cut(name), owner())
+}
+
+#[cfg(not(test))]
+fn owner() -> u32 {
+    std::process::id()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Lets a test stand for a process that is gone.
+    pub(super) static OWNER: std::cell::Cell<u32> = std::cell::Cell::new(std::process::id());
+}
+
+#[cfg(test)]
+fn owner() -> u32 {
+    OWNER.get()
 }
 
 fn cut(name: &str) -> &str {

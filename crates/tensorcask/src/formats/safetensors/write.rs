@@ -9,7 +9,7 @@ use crate::{
     checkpoint::Value,
     core::{DType, Error, Result, Text},
     format::{Encode, Job, OutFile, Segment, TensorSpec},
-    sink::{OldIndex, OldSet},
+    sink::OldSet,
 };
 use serde_json::Value as Json;
 use std::{
@@ -108,9 +108,16 @@ impl Encode for Writer {
         let shards: Vec<String> =
             named.iter().filter(|name| name.ends_with(".safetensors") && has(name)).cloned().collect();
         let strays = numbered.chain(single).filter(|name| !shards.contains(name)).collect();
-        let renamed = move |to: &dyn Fn(&str) -> String| renamed_index(content.as_ref()?, to);
-        let index = OldIndex { name: INDEX.to_owned(), renamed: Box::new(renamed) };
-        Ok(OldSet { index: Some(index), shards, strays })
+        Ok(OldSet { index: Some(INDEX.to_owned()), shards, strays })
+    }
+
+    fn renamed_index(&self, index: &[u8], to: &dyn Fn(&str) -> String) -> Option<Vec<u8>> {
+        let index: Json = serde_json::from_slice(index).ok()?;
+        let metadata = index.get("metadata").and_then(Json::as_object);
+        let metadata = metadata.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let weight_map = index.get("weight_map")?.as_object()?;
+        let weight_map = weight_map.iter().map(|(tensor, shard)| Some((tensor.clone(), to(shard.as_str()?))));
+        Some(index_text(&metadata, &weight_map.collect::<Option<_>>()?))
     }
 }
 
@@ -285,14 +292,6 @@ fn index_text(metadata: &BTreeMap<String, Json>, weight_map: &BTreeMap<String, S
     }
     ascii.push('\n');
     ascii.into_bytes()
-}
-
-fn renamed_index(index: &Json, to: &dyn Fn(&str) -> String) -> Option<Vec<u8>> {
-    let metadata = index.get("metadata").and_then(Json::as_object);
-    let metadata = metadata.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
-    let weight_map = index.get("weight_map")?.as_object()?;
-    let weight_map = weight_map.iter().map(|(tensor, shard)| Some((tensor.clone(), to(shard.as_str()?))));
-    Some(index_text(&metadata, &weight_map.collect::<Option<_>>()?))
 }
 
 /// `model-00001-of-00003.safetensors`, of any number of digits.

@@ -124,8 +124,19 @@ fn an_earlier_set_is_known_by_its_index_and_its_names() {
     let set = old(&["config.json", "w.safetensors", "model-00001-of-00002.safetensors", INDEX], index);
     assert_eq!(set.shards, ["w.safetensors"], "only weight files of this folder are touched");
     assert_eq!(set.strays, ["model-00001-of-00002.safetensors"]);
-    let renamed = (set.index.unwrap().renamed)(&|shard| format!("old/{shard}")).unwrap();
-    assert!(String::from_utf8(renamed).unwrap().contains("\"a\": \"old/w.safetensors\""));
+    assert_eq!(set.index.as_deref(), Some(INDEX));
 
-    assert!((old(&[INDEX], "{").index.unwrap().renamed)(&str::to_owned).is_none());
+    let set = old(&[INDEX, "model-00001-of-00002.safetensors"], "{");
+    assert!(set.shards.is_empty(), "a damaged index names nothing");
+}
+
+#[test]
+fn an_index_can_name_its_shards_elsewhere() {
+    let targets = [spec("a", DType::F32, &[2]), spec("b", DType::F32, &[2])];
+    let files = Writer.encode(&Job { max_shard_bytes: Some(8), ..job(&targets, &[]) }).unwrap();
+    let Some(Segment::Bytes(index)) = files[2].segments.first() else { panic!("the index is bytes") };
+    assert_eq!(Writer.renamed_index(index, &str::to_owned).unwrap(), *index);
+    let moved = Writer.renamed_index(index, &|shard| format!("x/{shard}")).unwrap();
+    assert!(String::from_utf8(moved).unwrap().contains("\"b\": \"x/model-00002-of-00002.safetensors\""));
+    assert!(Writer.renamed_index(b"{", &str::to_owned).is_none());
 }

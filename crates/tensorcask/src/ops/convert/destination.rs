@@ -4,7 +4,7 @@ use crate::{
     core::{Error, Result},
     format::{Encode, Format, FormatInfo, extension},
     formats,
-    sink::{self, OldSet, Real, Sink, SinkOptions},
+    sink::{self, OldSet, Real, Replaced, Sink, SinkOptions},
 };
 use std::{
     path::{Path, PathBuf},
@@ -88,7 +88,11 @@ impl Destination {
         if !self.is_folder {
             return Sink::file(system, &self.path, options);
         }
-        Sink::folder(system, &self.path, options, |folder| self.old_set(folder))
+        let encoder = self.encoder;
+        Sink::folder(system, &self.path, options, |folder| {
+            let renamed_index = Box::new(move |index: &[u8], to: &dyn Fn(&str) -> String| encoder.renamed_index(index, to));
+            Ok(Replaced { set: self.old_set(folder)?, renamed_index })
+        })
     }
 
     fn old_set(&self, folder: &Path) -> Result<OldSet> {

@@ -393,8 +393,8 @@ pub(crate) struct Key {
     pub(crate) offset: usize,
 }
 
-/// Deeper than the default limit by far, shallow enough for any thread's stack.
-const DEEPEST: u64 = 1_000;
+/// Deeper than the default limit, shallow enough for the stack of any thread.
+const DEEPEST: u64 = 200;
 
 impl Json {
     /// Reads a whole document.

@@ -38,13 +38,15 @@ pub(super) fn prove(plan: &Plan, staged: &Path, progress: &dyn Progress) -> Resu
 
 /// For each target the tensor of the output that has its name, type and shape.
 fn same_table<'c>(plan: &Plan, ck: &'c Checkpoint) -> Result<Vec<&'c TensorInfo>> {
-    if let Some(finding) = ck.findings.iter().find(|finding| finding.severity >= crate::core::Severity::Error) {
+    if let Some(finding) = ck.findings.iter().find(|finding| finding.severity >= crate::core::Severity::Error)
+    {
         return Err(failed(plan, &format!("{}: {}", finding.rule.slug, finding.message)));
     }
     if ck.format != plan.format && !plan.is_folder {
         return Err(failed(plan, &format!("it reads back as `{}`, not as `{}`", ck.format, plan.format)));
     }
-    let tensors: HashMap<&str, &TensorInfo> = ck.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+    let tensors: HashMap<&str, &TensorInfo> =
+        ck.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     if ck.tensors.len() != plan.targets.len() {
         let message = format!("it reads back with {} tensors, not {}", ck.tensors.len(), plan.targets.len());
         return Err(failed(plan, &message));
@@ -55,10 +57,17 @@ fn same_table<'c>(plan: &Plan, ck: &'c Checkpoint) -> Result<Vec<&'c TensorInfo>
         let tensor = tensors.get(spec.name.as_str()).copied();
         let same = tensor.filter(|tensor| tensor.dtype == spec.dtype && tensor.view.shape == spec.shape);
         found.push(same.ok_or_else(|| {
-            failed(plan, &format!("tensor `{}`, `{}` {}, does not read back as such", spec.name, spec.dtype, spec.shape))
+            failed(
+                plan,
+                &format!(
+                    "tensor `{}`, `{}` {}, does not read back as such",
+                    spec.name, spec.dtype, spec.shape
+                ),
+            )
         })?);
     }
-    for (key, value) in plan.metadata.iter().filter(|(_, value)| plan.destination.encoder.holds_value(value)) {
+    for (key, value) in plan.metadata.iter().filter(|(_, value)| plan.destination.encoder.holds_value(value))
+    {
         if ck.metadata_value(key) != Some(value) {
             return Err(failed(plan, &format!("metadata `{key}` does not read back")));
         }
@@ -70,6 +79,8 @@ fn same_table<'c>(plan: &Plan, ck: &'c Checkpoint) -> Result<Vec<&'c TensorInfo>
 pub(super) fn failed(plan: &Plan, what: &str) -> Error {
     Error::Unsupported {
         path: plan.target.clone(),
-        message: format!("the finished output was opened again and is not what was planned: {what}; nothing was put in place"),
+        message: format!(
+            "the finished output was opened again and is not what was planned: {what}; nothing was put in place"
+        ),
     }
 }

@@ -37,7 +37,8 @@ impl Plan {
             let syncing = scope.spawn(move || sync_all(&parts, self.sync));
             let written = write(self, ck, &sink, unsynced, progress);
             // The proof reads what the kernel holds while the same bytes go to the disk.
-            let outcome = written.and_then(|written| Ok((proof::prove(self, sink.staged(), progress)?, written)));
+            let outcome =
+                written.and_then(|written| Ok((proof::prove(self, sink.staged(), progress)?, written)));
             let synced = syncing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let (proved, written) = outcome?;
             synced?;
@@ -47,7 +48,12 @@ impl Plan {
             let digest = |elements| elements::tensor_digest(&target.spec.dtype, &target.spec.shape, elements);
             let (expected, found) = (digest(written), digest(proved));
             ReceiptRow {
-                source_names: ck.tensors.get(target.source).map(|tensor| tensor.name.clone()).into_iter().collect(),
+                source_names: ck
+                    .tensors
+                    .get(target.source)
+                    .map(|tensor| tensor.name.clone())
+                    .into_iter()
+                    .collect(),
                 name: target.spec.name.clone(),
                 steps: target.steps.clone(),
                 // No step changes a value yet: what was read is what was written.
@@ -59,7 +65,10 @@ impl Plan {
         });
         let tensors: Vec<ReceiptRow> = rows.collect();
         if let Some(row) = tensors.iter().find(|row| !row.equal) {
-            return Err(proof::failed(self, &format!("tensor `{}` reads back with other bytes than were written", row.name)));
+            return Err(proof::failed(
+                self,
+                &format!("tensor `{}` reads back with other bytes than were written", row.name),
+            ));
         }
         let names: Vec<String> = self.files.iter().map(|file| file.name.clone()).collect();
         sink.commit(&names)?;
@@ -108,10 +117,12 @@ fn write(
         }
         let Some((_, part)) = &mut open else { return Ok(()) };
         let bytes = match &unit.work {
-            Work::Bytes(segment) => match plan.files.get(unit.file).and_then(|file| file.segments.get(*segment)) {
-                Some(Segment::Bytes(bytes)) => bytes,
-                _ => bytes,
-            },
+            Work::Bytes(segment) => {
+                match plan.files.get(unit.file).and_then(|file| file.segments.get(*segment)) {
+                    Some(Segment::Bytes(bytes)) => bytes,
+                    _ => bytes,
+                }
+            }
             Work::Tensors(parts) => {
                 digests.take(parts, hashes);
                 bytes
@@ -123,7 +134,9 @@ fn write(
     };
     let read = |unit: &Unit, buffer: &mut Vec<u8>| match &unit.work {
         Work::Bytes(_) => Ok(Vec::new()),
-        Work::Tensors(parts) => read_and_hash(ck, parts, buffer, |target| ck.tensors.get(plan.targets.get(target)?.source)),
+        Work::Tensors(parts) => {
+            read_and_hash(ck, parts, buffer, |target| ck.tensors.get(plan.targets.get(target)?.source))
+        }
     };
     in_order(Units::new(&plan.files, &plan.targets), read, take)?;
     if let Some((_, done)) = open {

@@ -79,23 +79,15 @@ impl<'a> Parser<'a, '_> {
                 Some(seen) => std::mem::replace(seen, true),
                 None => others.contains(&field),
             };
-            self.field(known, &mut entry, name)?;
             if twice {
-                self.report_tensor(
-                    &rules::DUPLICATE_KEY,
-                    start,
-                    format!("the entry has the field `{field}` twice"),
-                    name,
-                );
+                let message = format!("the entry has the field `{field}` twice");
+                self.report_tensor(&rules::DUPLICATE_KEY, start, message, name);
             } else if known.is_none() {
-                self.report_tensor(
-                    &rules::UNKNOWN_FIELD,
-                    start,
-                    format!("the entry has an unknown field `{field}`"),
-                    name,
-                );
+                let message = format!("the entry has an unknown field `{field}`");
+                self.report_tensor(&rules::UNKNOWN_FIELD, start, message, name);
                 others.push(field);
             }
+            self.field(known, &mut entry, name)?;
             self.json.skip_blanks();
             if self.json.take(b'}') {
                 return Ok(entry);

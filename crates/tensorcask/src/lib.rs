@@ -3,9 +3,13 @@
 
 pub mod checkpoint;
 pub mod core;
+pub mod elements;
 pub mod format;
 pub mod formats;
 pub mod ops;
+pub mod rules;
+pub mod save;
+pub mod sink;
 pub mod source;
 
 mod checks;
@@ -14,8 +18,8 @@ mod wire;
 
 pub use checkpoint::{Checkpoint, Findings, Metadata, Value};
 pub use core::{
-    ByteOrder, Category, DType, Data, Dims, Error, Finding, Limits, Place, Result, Rule, Severity, Span, TensorInfo, Text,
-    View,
+    ByteOrder, Category, DType, Data, Dims, Error, Finding, Limits, Place, Result, Rule, Severity, Span,
+    TensorInfo, Text, View,
 };
 pub use open::{Discovery, OpenOptions, open};
 pub use source::{Bytes, Links};

@@ -6,3 +6,5 @@
     clippy::disallowed_methods
 )]
 pub(crate) mod json;
+pub(crate) mod pickle;
+pub(crate) mod zip;

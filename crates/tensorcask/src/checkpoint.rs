@@ -52,6 +52,8 @@ pub struct ShardMap {
     pub index: SourceId,
     /// In the order of the index.
     pub entries: Vec<ShardEntry>,
+    /// A line could not be used, so a tensor that no line names proves nothing.
+    pub is_damaged: bool,
     /// `metadata.total_size` as it stands, with its place.
     pub total_size: Option<(Text, Span)>,
     /// `metadata.total_parameters`, likewise.

@@ -7,6 +7,9 @@ pub mod elements;
 pub mod format;
 pub mod formats;
 pub mod ops;
+pub mod rules;
+pub mod save;
+pub mod sink;
 pub mod source;
 
 mod checks;

@@ -61,7 +61,7 @@ impl Check for Index {
             let finding = NOT_IN_SHARD.at(entry.span, message).tensor(&entry.tensor).subject(entry.shard.clone());
             findings.push(finding.help("fetch index and shards from one revision"));
         }
-        let broken_index = map.entries.is_empty();
+        let broken_index = map.is_damaged || map.entries.is_empty();
         for tensor in &cx.checkpoint.tensors {
             if broken_index || mapped.contains(tensor.name.as_str()) || !holds(tensor) {
                 continue;

@@ -5,7 +5,7 @@ use crate::{
     checkpoint::{Checkpoint, Comparison},
     checks,
     core::{Budget, Category, Error, Limits, Result, Rule, Severity},
-    ops::diff,
+    ops::diff::diff,
     source::{FolderRoot, Links, NoRoot},
 };
 

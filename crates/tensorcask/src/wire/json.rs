@@ -55,12 +55,15 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
+    #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
+    /// Steps over one byte that was looked at.
+    #[inline]
     pub(crate) fn bump(&mut self) {
-        self.at = self.at.saturating_add(1).min(self.bytes.len());
+        self.at = self.at.saturating_add(1);
     }
 
     /// Takes `byte` if it is next.
@@ -195,20 +198,10 @@ impl<'a> Scanner<'a> {
     pub(crate) fn number(&mut self) -> Result<Number, JsonError> {
         let start = self.at;
         let negative = self.take(b'-');
-        let mut value = Some(0u64);
-        match self.peek() {
-            Some(b'0') => self.bump(),
-            Some(b'1'..=b'9') => {
-                while let Some(digit @ b'0'..=b'9') = self.peek() {
-                    value = value
-                        .and_then(|value| value.checked_mul(10))
-                        .and_then(|value| value.checked_add(u64::from(digit & 0xF)));
-                    self.bump();
-                }
-            }
-            _ => return Err(self.unexpected("a digit")),
-        }
-        if let Some(b'0'..=b'9') = self.peek() {
+        let first = self.at;
+        self.digits()?;
+        let digits = self.text.get(first..self.at).unwrap_or_default();
+        if digits.len() > 1 && digits.starts_with('0') {
             return Err(JsonError { offset: start, message: "a number has a leading zero".into() });
         }
         let mut integer = true;
@@ -224,10 +217,34 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        Ok(match value {
-            Some(value) if integer && !negative => Number::Unsigned(value),
+        Ok(match digits.parse() {
+            Ok(value) if integer && !negative => Number::Unsigned(value),
             _ => Number::Other,
         })
+    }
+
+    /// Takes these bytes if they are next.
+    #[inline]
+    pub(crate) fn literal(&mut self, bytes: &[u8]) -> Option<()> {
+        self.bytes.get(self.at..)?.starts_with(bytes).then(|| self.at = self.at.saturating_add(bytes.len()))
+    }
+
+    /// A plain integer of so few digits that it cannot overflow; `None` for anything else.
+    #[inline]
+    pub(crate) fn short_integer(&mut self) -> Option<u64> {
+        // 10^19 - 1 is below 2^64.
+        const MOST_DIGITS: usize = 19;
+        let rest = self.bytes.get(self.at..)?;
+        let mut value = 0u64;
+        let mut n_digits = 0;
+        for digit in rest.iter().take(MOST_DIGITS).map_while(|byte| byte.is_ascii_digit().then_some(byte & 0xF)) {
+            value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+            n_digits += 1;
+        }
+        let leading_zero = n_digits > 1 && rest.first() == Some(&b'0');
+        let goes_on = rest.get(n_digits).is_some_and(u8::is_ascii_digit);
+        self.at = self.at.checked_add(n_digits)?;
+        (n_digits > 0 && !leading_zero && !goes_on).then_some(value)
     }
 
     fn digits(&mut self) -> Result<(), JsonError> {
@@ -376,8 +393,8 @@ pub(crate) struct Key {
     pub(crate) offset: usize,
 }
 
-/// Deeper than the default limit by far, shallow enough for any thread's stack.
-const DEEPEST: u64 = 1_000;
+/// Deeper than the default limit, shallow enough for the stack of any thread.
+const DEEPEST: u64 = 200;
 
 impl Json {
     /// Reads a whole document.

@@ -1,6 +1,8 @@
 //! Every command is a function over the table.
 
 pub mod convert;
+pub mod diff;
+pub mod hash;
 mod progress;
 mod verdict;
 

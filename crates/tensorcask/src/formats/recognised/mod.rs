@@ -33,7 +33,7 @@ enum Look {
     /// A function over the file.
     File(fn(&Head<'_>) -> Option<Seen>),
     /// In a folder: one name of each group.
-    Folder(&'static [Names], Says),
+    Folder(Match, &'static [Names], Says),
 }
 
 /// Names of which one has to be there; `*.x` is any file of that ending.
@@ -94,7 +94,7 @@ impl Seen {
 impl Recognised {
     fn see(&self, head: &Head<'_>) -> Option<Seen> {
         match (&self.look, head.listing) {
-            (Look::Folder(groups, says), Some(listing)) => {
+            (Look::Folder(fit, groups, says), Some(listing)) => {
                 let there = |pattern: &str| {
                     listing.iter().any(|entry| match pattern.strip_prefix('*') {
                         Some(ending) => entry.kind == EntryKind::File && entry.name.ends_with(ending),
@@ -102,7 +102,7 @@ impl Recognised {
                     })
                 };
                 let fits = groups.iter().all(|group| group.iter().any(|pattern| there(pattern)));
-                fits.then(|| Seen::new(Match::Structure, 0, 0, says.clone()))
+                fits.then(|| Seen::new(*fit, 0, 0, says.clone()))
             }
             (Look::Magic(parts), None) => {
                 let at = |start: usize, bytes: &[u8]| head.bytes.get(start..).is_some_and(|rest| rest.starts_with(bytes));

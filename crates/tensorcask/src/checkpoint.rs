@@ -127,7 +127,8 @@ impl Findings {
         *count += 1;
         if *count <= KEPT_PER_RULE {
             self.kept.push(finding);
-        } else if let Some(last) = self.kept.iter_mut().rev().find(|kept| kept.rule.code == finding.rule.code) {
+        } else if let Some(last) = self.kept.iter_mut().rev().find(|kept| kept.rule.code == finding.rule.code)
+        {
             last.severity = last.severity.max(finding.severity);
             last.help = Some(format!("{} more findings of this rule are not shown", *count - KEPT_PER_RULE));
         }

@@ -7,7 +7,11 @@ use std::collections::BTreeMap;
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let of_formats = formats::ALL.iter().flat_map(|format| format.info().rules);
     let of_checks = checks::ALL.iter().flat_map(|check| check.rules());
-    let rules = of_formats.chain(of_checks).chain(checks::RULES).chain(open::RULES).chain(ops::RULES.into_iter().flatten());
+    let rules = of_formats
+        .chain(of_checks)
+        .chain(checks::RULES)
+        .chain(open::RULES)
+        .chain(ops::RULES.into_iter().flatten());
     // Formats that are only recognised share their rules.
     let by_code: BTreeMap<&str, &'static Rule> = rules.map(|rule| (rule.code, *rule)).collect();
     by_code.into_values()

@@ -72,7 +72,14 @@ impl Sink {
         let (folder, name) = parent_and_name(&target)?;
         leftover::remove_dead(&*system, &folder, &name);
         let staging = folder.join(leftover::temporary_name(&name));
-        Ok(Sink { system, options, kind: Kind::File { target }, staging, locks: Mutex::default(), keep: false })
+        Ok(Sink {
+            system,
+            options,
+            kind: Kind::File { target },
+            staging,
+            locks: Mutex::default(),
+            keep: false,
+        })
     }
 
     /// Output of a set of files into a folder: a new one, or an existing one whose earlier set (found by `old_set`) is
@@ -123,18 +130,21 @@ impl Sink {
 
     /// Starts one file of the output. A sink for a file has one, whatever its name.
     pub(crate) fn create(&self, name: &str, len: u64) -> Result<Part> {
-        let path = match self.kind {
-            Kind::File { .. } => self.staging.clone(),
-            _ => self.staging.join(name),
+        // Errors speak of the name that the caller gave, not of the temporary one.
+        let (path, shown) = match &self.kind {
+            Kind::File { target } => (self.staging.clone(), target.clone()),
+            Kind::NewFolder { target: folder } | Kind::IntoFolder { folder, .. } => {
+                (self.staging.join(name), folder.join(name))
+            }
         };
-        let file = self.system.create(&path).map_err(|error| Error::io(&path, error))?;
+        let file = self.system.create(&path).map_err(|error| Error::io(&shown, error))?;
         if matches!(self.kind, Kind::File { .. })
             && let (Ok(held), Ok(mut locks)) = (file.try_clone(), self.locks.lock())
         {
             system::try_lock(&held);
             locks.push(held);
         }
-        let part = Part { system: self.system.clone(), file, path, at: 0 };
+        let part = Part { system: self.system.clone(), file, path: shown, at: 0 };
         self.system.preallocate(&part.file, len).map_err(|error| Error::io(&part.path, error))?;
         Ok(part)
     }

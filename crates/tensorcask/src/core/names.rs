@@ -39,7 +39,12 @@ impl NameIndex {
         None
     }
 
-    fn find_slot<'a>(&self, hash: u64, name: &str, name_at: &impl Fn(usize) -> Option<&'a str>) -> (usize, Option<usize>) {
+    fn find_slot<'a>(
+        &self,
+        hash: u64,
+        name: &str,
+        name_at: &impl Fn(usize) -> Option<&'a str>,
+    ) -> (usize, Option<usize>) {
         let mask = self.slots.len().wrapping_sub(1);
         // Only the low bits count, so what `usize` cuts off is not missed.
         #[allow(clippy::cast_possible_truncation)]

@@ -1,5 +1,10 @@
 //! The registry: every format this version knows. Adding one is one folder and one line here.
-#![warn(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::cast_possible_truncation, clippy::disallowed_methods)]
+#![warn(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods
+)]
 
 mod recognised;
 mod safetensors;

@@ -115,9 +115,19 @@ pub(super) fn leftovers(path: &Path, is_folder: bool) -> Vec<Finding> {
     let mut names = Vec::new();
     if is_folder {
         collect_incomplete(path, "", 0, &mut names);
-        collect_incomplete(&path.join(".cache/huggingface/download"), ".cache/huggingface/download/", 4, &mut names);
+        collect_incomplete(
+            &path.join(".cache/huggingface/download"),
+            ".cache/huggingface/download/",
+            4,
+            &mut names,
+        );
         // A snapshot's blobs are where its downloads run.
-        if let Some(blobs) = path.parent().filter(|up| up.ends_with("snapshots")).and_then(Path::parent).map(|up| up.join("blobs")) {
+        if let Some(blobs) = path
+            .parent()
+            .filter(|up| up.ends_with("snapshots"))
+            .and_then(Path::parent)
+            .map(|up| up.join("blobs"))
+        {
             collect_incomplete(&blobs, "../../blobs/", 0, &mut names);
         }
     } else if path.extension().is_some_and(|ext| ext == "incomplete") {
@@ -139,7 +149,10 @@ pub(super) fn leftovers(path: &Path, is_folder: bool) -> Vec<Finding> {
         .map(|name| {
             let message = format!("`{name}` is left over from a download that is running or died");
             let help = "finish the download, or delete the left-over";
-            rules::INCOMPLETE_DOWNLOAD.found(Place::File(name.as_str().into()), message).subject(name).help(help)
+            rules::INCOMPLETE_DOWNLOAD
+                .found(Place::File(name.as_str().into()), message)
+                .subject(name)
+                .help(help)
         })
         .chain(interrupted)
         .collect()

@@ -23,7 +23,6 @@
 //! ```
 
 pub(crate) mod destination;
-mod elements;
 mod lanes;
 mod names;
 mod pattern;

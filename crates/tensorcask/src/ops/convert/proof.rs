@@ -1,60 +1,64 @@
 //! The finished output, opened with the ordinary reader before it gets its name.
 
-use super::{
-    lanes::in_order,
-    plan::Plan,
-    run::{Digests, read_and_hash},
-    units::{Unit, Units, Work},
-};
+use super::plan::Plan;
 use crate::{
     checkpoint::Checkpoint,
-    core::{Error, Limits, Result, TensorInfo},
+    core::{Error, Limits, Result, Severity},
     open::OpenOptions,
-    ops::Progress,
+    ops::{
+        Progress,
+        hash::{Digest, identity},
+    },
 };
 use std::{collections::HashMap, path::Path};
 
-/// Opens what was written and compares its table and metadata with the plan; the digests of its elements.
-pub(super) fn prove(plan: &Plan, staged: &Path, progress: &dyn Progress) -> Result<Vec<[u8; 32]>> {
-    // Our own output: no limit of a stranger's file applies.
-    let ck = OpenOptions::new().limits(Limits::none()).read(staged)?;
-    let by_name = same_table(plan, &ck)?;
-    progress.start("prove", plan.targets.iter().map(|target| target.bytes).fold(0, u64::saturating_add));
-    let mut digests = Digests::new(plan);
-    let read = |unit: &Unit, buffer: &mut Vec<u8>| match &unit.work {
-        Work::Bytes(_) => Ok(Vec::new()),
-        Work::Tensors(parts) => read_and_hash(&ck, parts, buffer, |target| by_name.get(target).copied()),
+/// Opens what was written, compares its table and metadata with the plan, and gives the digest (T) of each target as
+/// it reads back.
+pub(super) fn prove(plan: &Plan, staged: &Path, progress: &dyn Progress) -> Result<Vec<Digest>> {
+    // Our own output: no limit for a stranger's file applies.
+    let options = OpenOptions::new().limits(Limits::none());
+    let ck = match &plan.files[..] {
+        // A folder with one file in it is no set.
+        [single] if plan.is_folder => options.read(staged.join(&single.name))?,
+        _ => options.read(staged)?,
     };
-    let take = |unit: &Unit, hashes, bytes: &[u8]| {
-        if let Work::Tensors(parts) = &unit.work {
-            digests.take(parts, hashes);
-        }
-        progress.add(bytes.len() as u64);
-        Ok(())
-    };
-    in_order(Units::new(&plan.files, &plan.targets), read, take)?;
-    Ok(digests.elements)
+    let positions = same_table(plan, &ck)?;
+    let digests = identity(&ck, &Proving(progress))?.tensors;
+    Ok(positions.into_iter().filter_map(|position| digests.get(position).copied()).collect())
 }
 
-/// For each target the tensor of the output that has its name, type and shape.
-fn same_table<'c>(plan: &Plan, ck: &'c Checkpoint) -> Result<Vec<&'c TensorInfo>> {
-    if let Some(finding) = ck.findings.iter().find(|finding| finding.severity >= crate::core::Severity::Error) {
+/// Names the stage after what the hash is for.
+struct Proving<'a>(&'a dyn Progress);
+
+impl Progress for Proving<'_> {
+    fn start(&self, _: &str, bytes: u64) {
+        self.0.start("prove", bytes);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.0.add(bytes);
+    }
+}
+
+/// For each target the position of the tensor in the output that has its name, type and shape.
+fn same_table(plan: &Plan, ck: &Checkpoint) -> Result<Vec<usize>> {
+    if let Some(finding) = ck.findings.iter().find(|finding| finding.severity >= Severity::Error) {
         return Err(failed(plan, &format!("{}: {}", finding.rule.slug, finding.message)));
     }
-    if ck.format != plan.format && !plan.is_folder {
-        return Err(failed(plan, &format!("it reads back as `{}`, not as `{}`", ck.format, plan.format)));
-    }
-    let tensors: HashMap<&str, &TensorInfo> = ck.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     if ck.tensors.len() != plan.targets.len() {
         let message = format!("it reads back with {} tensors, not {}", ck.tensors.len(), plan.targets.len());
         return Err(failed(plan, &message));
     }
-    let mut found = Vec::new();
+    let by_name: HashMap<&str, usize> =
+        ck.tensors.iter().enumerate().map(|(position, tensor)| (tensor.name.as_str(), position)).collect();
+    let mut positions = Vec::new();
     for target in &plan.targets {
         let spec = &target.spec;
-        let tensor = tensors.get(spec.name.as_str()).copied();
-        let same = tensor.filter(|tensor| tensor.dtype == spec.dtype && tensor.view.shape == spec.shape);
-        found.push(same.ok_or_else(|| {
+        let same = by_name.get(spec.name.as_str()).copied().filter(|position| {
+            let tensor = ck.tensors.get(*position);
+            tensor.is_some_and(|tensor| tensor.dtype == spec.dtype && tensor.view.shape == spec.shape)
+        });
+        positions.push(same.ok_or_else(|| {
             failed(plan, &format!("tensor `{}`, `{}` {}, does not read back as such", spec.name, spec.dtype, spec.shape))
         })?);
     }
@@ -63,7 +67,7 @@ fn same_table<'c>(plan: &Plan, ck: &'c Checkpoint) -> Result<Vec<&'c TensorInfo>
             return Err(failed(plan, &format!("metadata `{key}` does not read back")));
         }
     }
-    Ok(found)
+    Ok(positions)
 }
 
 /// The error of a proof that does not hold.

@@ -1,6 +1,9 @@
 //! What was done, tensor by tensor, with the digests that prove it.
 
-use crate::core::{Finding, Text};
+use crate::{
+    core::{Finding, Text},
+    ops::hash::Digest,
+};
 use std::path::PathBuf;
 
 /// The outcome of a conversion.
@@ -30,11 +33,11 @@ pub struct ReceiptRow {
     /// What was done to it, in order.
     pub steps: Vec<&'static str>,
     /// Of what was read.
-    pub source_digest: [u8; 32],
+    pub source_digest: Digest,
     /// Of the stream as it was written.
-    pub expected_digest: [u8; 32],
+    pub expected_digest: Digest,
     /// Of the finished file, read again.
-    pub target_digest: [u8; 32],
+    pub target_digest: Digest,
     /// Whether the last two are the same.
     pub equal: bool,
 }

@@ -1,9 +1,8 @@
 //! Writes a plan: read, hashed and written in one pass, synced beside the proof, and only then put in its place.
 
 use super::{
-    elements,
     lanes::in_order,
-    plan::{Plan, Target},
+    plan::Plan,
     proof,
     receipt::{Receipt, ReceiptRow},
     tree::{Tree, subtree},
@@ -11,9 +10,13 @@ use super::{
 };
 use crate::{
     checkpoint::Checkpoint,
-    core::{Error, Result, TensorInfo},
+    core::{Error, Result},
+    elements::Stream,
     format::Segment,
-    ops::Progress,
+    ops::{
+        Progress,
+        hash::{Digest, tensor_digest},
+    },
     sink::{self, Sink, SinkOptions},
 };
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -44,8 +47,7 @@ impl Plan {
             Ok::<_, Error>((written, proved))
         })?;
         let rows = self.targets.iter().zip(written.iter().zip(&proved)).map(|(target, (written, proved))| {
-            let digest = |elements| elements::tensor_digest(&target.spec.dtype, &target.spec.shape, elements);
-            let (expected, found) = (digest(written), digest(proved));
+            let expected = tensor_digest(&target.spec.dtype, &target.spec.shape, written);
             ReceiptRow {
                 source_names: ck.tensors.get(target.source).map(|tensor| tensor.name.clone()).into_iter().collect(),
                 name: target.spec.name.clone(),
@@ -53,8 +55,8 @@ impl Plan {
                 // No step changes a value yet: what was read is what was written.
                 source_digest: expected,
                 expected_digest: expected,
-                target_digest: found,
-                equal: expected == found,
+                target_digest: *proved,
+                equal: expected == *proved,
             }
         });
         let tensors: Vec<ReceiptRow> = rows.collect();
@@ -85,7 +87,7 @@ fn sync_all(parts: &Receiver<sink::Part>, sync: bool) -> Result<()> {
 }
 
 /// The digest of a part: of the whole tensor, or of a subtree.
-type Hashes = Vec<[u8; 32]>;
+type Hashes = Vec<Digest>;
 
 /// Writes every file; the digests of the elements as they were read.
 fn write(
@@ -123,7 +125,7 @@ fn write(
     };
     let read = |unit: &Unit, buffer: &mut Vec<u8>| match &unit.work {
         Work::Bytes(_) => Ok(Vec::new()),
-        Work::Tensors(parts) => read_and_hash(ck, parts, buffer, |target| ck.tensors.get(plan.targets.get(target)?.source)),
+        Work::Tensors(parts) => read_and_hash(plan, ck, parts, buffer),
     };
     in_order(Units::new(&plan.files, &plan.targets), read, take)?;
     if let Some((_, done)) = open {
@@ -133,18 +135,16 @@ fn write(
 }
 
 /// Reads the parts one after the other into `buffer` and hashes each.
-pub(super) fn read_and_hash<'t>(
-    ck: &Checkpoint,
-    parts: &[Part],
-    buffer: &mut Vec<u8>,
-    tensor: impl Fn(usize) -> Option<&'t TensorInfo>,
-) -> Result<Hashes> {
+fn read_and_hash(plan: &Plan, ck: &Checkpoint, parts: &[Part], buffer: &mut Vec<u8>) -> Result<Hashes> {
     let mut hashes = Vec::new();
     for part in parts {
-        let Some(tensor) = tensor(part.target) else { continue };
+        let tensor = plan.targets.get(part.target).and_then(|target| ck.tensors.get(target.source));
+        let tensor = tensor.ok_or_else(|| Error::usage("the plan was made for another checkpoint", "plan again"))?;
         let from = buffer.len();
         buffer.resize(from + part.len, 0);
-        elements::fill(ck, tensor, part.start, &mut buffer[from..])?;
+        Stream::new(&ck.sources, &tensor.dtype, &tensor.view)
+            .and_then(|stream| stream.read(part.start, &mut buffer[from..]))
+            .map_err(|error| ck.place_error(error))?;
         let bytes = &buffer[from..];
         hashes.push(if part.is_whole { blake3::hash(bytes).into() } else { subtree(part.start, bytes) });
     }
@@ -152,18 +152,17 @@ pub(super) fn read_and_hash<'t>(
 }
 
 /// The digests of all elements, filled in the order of the files.
-pub(super) struct Digests {
-    pub(super) elements: Vec<[u8; 32]>,
+struct Digests {
+    elements: Vec<Digest>,
     tree: Tree,
 }
 
 impl Digests {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let empty = |_: &Target| [0; 32];
-        Digests { elements: plan.targets.iter().map(empty).collect(), tree: Tree::default() }
+    fn new(plan: &Plan) -> Self {
+        Digests { elements: vec![[0; 32]; plan.targets.len()], tree: Tree::default() }
     }
 
-    pub(super) fn take(&mut self, parts: &[Part], hashes: Hashes) {
+    fn take(&mut self, parts: &[Part], hashes: Hashes) {
         for (part, hash) in parts.iter().zip(hashes) {
             let digest = if part.is_whole {
                 hash

@@ -30,7 +30,8 @@ fn message(checkpoint: &Checkpoint) -> &str {
 /// A safetensors file of one tensor whose header takes exactly `header_len` bytes.
 fn safetensors(header_len: usize, data: &[u8]) -> Vec<u8> {
     let len = data.len();
-    let mut header = format!(r#"{{"w":{{"dtype":"U8","shape":[{len}],"data_offsets":[0,{len}]}}}}"#).into_bytes();
+    let mut header =
+        format!(r#"{{"w":{{"dtype":"U8","shape":[{len}],"data_offsets":[0,{len}]}}}}"#).into_bytes();
     header.resize(header_len, b' ');
     [&(header_len as u64).to_le_bytes()[..], &header, data].concat()
 }
@@ -62,9 +63,14 @@ impl Zip {
             let offset = u32::try_from(zip.bytes.len() - base).expect("a small archive");
             let len = u32::try_from(data.len()).expect("a small member").to_le_bytes();
             let name_len = u16::try_from(name.len()).expect("a short name").to_le_bytes();
-            let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 0, 0], &len[..], &len, &name_len, &[0, 0]].concat();
+            let common =
+                [&[20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0, 0, 0], &len[..], &len, &name_len, &[0, 0]]
+                    .concat();
             zip.bytes.extend([b"PK\x03\x04", &common[..], name.as_bytes(), data].concat());
-            zip.directory.extend([b"PK\x01\x02", &[20, 0][..], &common, &[0; 10], &offset.to_le_bytes(), name.as_bytes()].concat());
+            zip.directory.extend(
+                [b"PK\x01\x02", &[20, 0][..], &common, &[0; 10], &offset.to_le_bytes(), name.as_bytes()]
+                    .concat(),
+            );
             zip.members += 1;
         }
         zip
@@ -80,7 +86,15 @@ impl Zip {
         let count = self.members.to_le_bytes();
         let comment_len = u16::try_from(comment.len()).expect("a short comment").to_le_bytes();
         self.bytes.extend(&self.directory);
-        let end = [b"PK\x05\x06\0\0\0\0", &count[..], &count, &len.to_le_bytes(), &at.to_le_bytes(), &comment_len, comment];
+        let end = [
+            b"PK\x05\x06\0\0\0\0",
+            &count[..],
+            &count,
+            &len.to_le_bytes(),
+            &at.to_le_bytes(),
+            &comment_len,
+            comment,
+        ];
         self.bytes.extend(end.concat());
         self.bytes
     }
@@ -100,7 +114,8 @@ impl Zip {
     }
 }
 
-const TORCH_MEMBERS: &[(&str, &[u8])] = &[("m/data.pkl", b"\x80\x02N."), ("m/data/0", b"1234"), ("m/version", b"3\n")];
+const TORCH_MEMBERS: &[(&str, &[u8])] =
+    &[("m/data.pkl", b"\x80\x02N."), ("m/data/0", b"1234"), ("m/version", b"3\n")];
 
 #[test]
 fn every_protocol_is_a_pickle_under_any_name() {
@@ -111,13 +126,20 @@ fn every_protocol_is_a_pickle_under_any_name() {
     expect("p4.bin", b"\x80\x04\x95#\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x05epoch\x94K\x03\x8c\x05names\x94]\x94(\x8c\x01a\x94\x8c\x01b\x94eu.", "pickle", &["FI005"]);
     expect("p5.bin", b"\x80\x05\x95#\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x05epoch\x94K\x03\x8c\x05names\x94]\x94(\x8c\x01a\x94\x8c\x01b\x94eu.", "pickle", &["FI005"]);
     let checkpoint = expect("model.pkl", b"\x80\x02cposix\ngetpid\n)R.", "pickle", &["FI005"]);
-    assert!(message(&checkpoint).ends_with("loading this file can run code; this version has not looked inside"));
+    assert!(
+        message(&checkpoint).ends_with("loading this file can run code; this version has not looked inside")
+    );
     assert_eq!(checkpoint.unread.len(), 1);
     assert!(checkpoint.tensors.is_empty());
     // What comes behind STOP, or goes wrong behind a call, is no protection.
     expect("model.txt", b"\x80\x02cposix\ngetpid\n)R.trailing bytes", "pickle", &["FI005"]);
     expect("model.ckpt", b"cposix\ngetpid\n)R\xff\xff", "pickle", &["FI005"]);
-    expect("model.bin", b"\x80\x04\x95\x09\0\0\0\0\0\0\0\x8c\x05posix\x94\x8c\x06getpid\x94\x93)R\xff", "pickle", &["FI005"]);
+    expect(
+        "model.bin",
+        b"\x80\x04\x95\x09\0\0\0\0\0\0\0\x8c\x05posix\x94\x8c\x06getpid\x94\x93)R\xff",
+        "pickle",
+        &["FI005"],
+    );
 }
 
 #[test]
@@ -145,8 +167,17 @@ fn what_only_begins_like_a_pickle_is_none() {
     }
     let prose = [
         "I am a README.\n\nNothing here is a model.\n",
-        "Just text.\n", "(see below)\n", "N.B. this is a note.\n", "cat sat\non the mat\n.", "come\nhere .\n",
-        "Vim is an editor.\nVi is older.\n", "0.1 first release\n", "]\n", "", "}.", "a.b.c",
+        "Just text.\n",
+        "(see below)\n",
+        "N.B. this is a note.\n",
+        "cat sat\non the mat\n.",
+        "come\nhere .\n",
+        "Vim is an editor.\nVi is older.\n",
+        "0.1 first release\n",
+        "]\n",
+        "",
+        "}.",
+        "a.b.c",
     ];
     for text in prose {
         assert!(read("notes.txt", text).is_none(), "{text:?}");
@@ -157,7 +188,10 @@ fn what_only_begins_like_a_pickle_is_none() {
     }
     for seed in 0..500 {
         let start = [&[0x80, 2 + u8::try_from(seed % 4).expect("small")][..], &noise(seed, 300)].concat();
-        assert!(read("noise.bin", start).is_none_or(|checkpoint| checkpoint.format == "pickle"), "seed {seed}");
+        assert!(
+            read("noise.bin", start).is_none_or(|checkpoint| checkpoint.format == "pickle"),
+            "seed {seed}"
+        );
     }
 }
 
@@ -175,7 +209,11 @@ fn a_pickle_inside_a_safetensors_file_is_a_second_format() {
         let key = String::from_utf8(key).expect("ASCII");
         let filler = header_len - 2 - key.len() - rest.len() - 2;
         let step = rest.len() + filler;
-        let header = format!("{{\"{key}U{}{}{rest}", char::from(u8::try_from(step).expect("a byte")), "n".repeat(filler));
+        let header = format!(
+            "{{\"{key}U{}{}{rest}",
+            char::from(u8::try_from(step).expect("a byte")),
+            "n".repeat(filler)
+        );
         assert_eq!(header.len(), header_len);
         [&(header_len as u64).to_le_bytes()[..], header.as_bytes(), tail].concat()
     };
@@ -189,11 +227,31 @@ fn zips_are_told_apart_by_their_members() {
     let zip = |members: &[(&str, &[u8])]| Zip::new(b"", 0, members).finish(0, b"");
     expect("m.pt", zip(TORCH_MEMBERS), "torch-zip", &["FI005"]);
     expect("m.bin", zip(&[("m/DATA.PKL", b"N.")]), "torch-zip", &["FI005"]);
-    expect("m.pt", zip(&[("m/data.pkl", b"N."), ("m/constants.pkl", b"N."), ("m/version", b"3")]), "torchscript", &["FI005"]);
-    expect("m.pt", zip(&[("m/.data/extern_modules", b""), ("m/a/b.pkl", b"N.")]), "torch-package", &["FI005"]);
-    expect("m.pt2", zip(&[("m/archive_format", b"pt2"), ("m/models/model.json", b"{}")]), "torch-export", &["FI005"]);
+    expect(
+        "m.pt",
+        zip(&[("m/data.pkl", b"N."), ("m/constants.pkl", b"N."), ("m/version", b"3")]),
+        "torchscript",
+        &["FI005"],
+    );
+    expect(
+        "m.pt",
+        zip(&[("m/.data/extern_modules", b""), ("m/a/b.pkl", b"N.")]),
+        "torch-package",
+        &["FI005"],
+    );
+    expect(
+        "m.pt2",
+        zip(&[("m/archive_format", b"pt2"), ("m/models/model.json", b"{}")]),
+        "torch-export",
+        &["FI005"],
+    );
     expect("m.npz", zip(&[("a.npy", b"\x93NUMPY"), ("b/c.npy", b"")]), "npz", &["FI007"]);
-    expect("m.keras", zip(&[("metadata.json", b"{}"), ("config.json", b"{}"), ("model.weights.h5", b"")]), "keras", &["FI007"]);
+    expect(
+        "m.keras",
+        zip(&[("metadata.json", b"{}"), ("config.json", b"{}"), ("model.weights.h5", b"")]),
+        "keras",
+        &["FI007"],
+    );
     expect("m.skops", zip(&[("schema.json", b"{}"), ("1.npy", b"")]), "skops", &["FI007"]);
     expect("m.zip", zip(&[("notes.txt", b"hello")]), "zip", &["FI007"]);
     expect("m.zip", zip(&[("notes.txt", b"hello"), ("deep/inside/x.PKL", b"N.")]), "zip", &["FI005"]);
@@ -212,7 +270,8 @@ fn zips_are_found_with_comment_zip64_and_other_bytes_in_front() {
     let front = safetensors(88, b"");
     for base in [front.len(), 0] {
         let zip = Zip::new(&front, base, TORCH_MEMBERS);
-        let (bytes, zip_64) = (zip.finish(base, b"bye"), Zip::new(&front, base, TORCH_MEMBERS).finish_64(base));
+        let (bytes, zip_64) =
+            (zip.finish(base, b"bye"), Zip::new(&front, base, TORCH_MEMBERS).finish_64(base));
         for bytes in [bytes, zip_64] {
             let data = &bytes[front.len()..];
             // The header has to cover the archive for the file to be sound.
@@ -242,7 +301,9 @@ fn what_only_looks_like_a_zip_is_none() {
     let whole = Zip::new(b"", 0, TORCH_MEMBERS).finish(0, b"");
     let cut = expect("m.pt", &whole[..60], "zip", &["FI007"]);
     assert!(message(&cut).contains("without its directory"), "{}", message(&cut));
-    assert!(read("m.bin", b"PK\x03\x04\xff\xff\xff\xff and then nothing of an archive, only noise").is_none());
+    assert!(
+        read("m.bin", b"PK\x03\x04\xff\xff\xff\xff and then nothing of an archive, only noise").is_none()
+    );
 }
 
 #[test]
@@ -285,7 +346,9 @@ fn magics_are_told_with_their_version() {
     let gguf = expect("m.gguf", b"GGUF\x03\0\0\0\0\0\0\0\0\0\0\0", "gguf", &["FI007"]);
     assert_eq!(version(&gguf).as_deref(), Some("3"));
     assert_eq!(message(&gguf), "recognised as GGUF version 3; this version does not read it yet");
-    assert!(matches!(gguf.findings.iter().next().expect("one").place, Place::Span(span) if (span.start, span.len) == (0, 8)));
+    assert!(
+        matches!(gguf.findings.iter().next().expect("one").place, Place::Span(span) if (span.start, span.len) == (0, 8))
+    );
     assert_eq!(gguf.unread, ["m.gguf"]);
     let big = expect("m.gguf", b"GGUF\0\0\0\x03", "gguf", &["FI007"]);
     assert!(message(&big).contains("big-endian"));
@@ -373,9 +436,11 @@ fn tars_are_told_by_their_checksum() {
         bytes.resize(bytes.len().next_multiple_of(512), 0);
         bytes
     };
-    let plain = [member("config.yaml", b"a: 1"), member("weights.ckpt", &noise(3, 700)), vec![0; 1_024]].concat();
+    let plain =
+        [member("config.yaml", b"a: 1"), member("weights.ckpt", &noise(3, 700)), vec![0; 1_024]].concat();
     expect("m.nemo", &plain, "tar", &["FI007"]);
-    let torch = ["sys_info", "pickle", "tensors", "storages"].map(|name| member(name, b"\x80\x02N.")).concat();
+    let torch =
+        ["sys_info", "pickle", "tensors", "storages"].map(|name| member(name, b"\x80\x02N.")).concat();
     expect("m.pt", &torch, "torch-tar", &["FI005"]);
     // An archive as the last member is no second format.
     let zip = Zip::new(b"", 0, &[("a.txt", b"hello")]).finish(0, b"");
@@ -397,7 +462,8 @@ fn a_pointer_names_its_size_and_digest() {
     }
     let small = expect("m.bin", text.replace("4970000000", "999"), "git-lfs-pointer", &["FI002"]);
     assert!(message(&small).contains("to 999 bytes with"), "{}", message(&small));
-    let hawser = expect("m.bin", "version https://hawser.github.com/spec/v1\nsize x\n", "git-lfs-pointer", &["FI002"]);
+    let hawser =
+        expect("m.bin", "version https://hawser.github.com/spec/v1\nsize x\n", "git-lfs-pointer", &["FI002"]);
     assert!(message(&hawser).contains("an unknown size with no digest"));
     assert!(read("m.txt", "version https://git-lfs.github.com/spec/v1x\n").is_none());
     assert!(read("m.txt", format!("{text}{}", "x".repeat(1_024))).is_none());
@@ -406,12 +472,24 @@ fn a_pointer_names_its_size_and_digest() {
 #[test]
 fn an_error_page_is_quoted_only_under_a_name_of_weights() {
     let pages = [
-        ("<!DOCTYPE html>\n<html><head><TITLE>Sign\n in &amp; go</TITLE>", "an HTML page saved as weights: `Sign in &amp; go`"),
-        ("\u{feff}  <html lang=en><body><h1>502 Bad Gateway</h1>", "an HTML page saved as weights: `502 Bad Gateway`"),
+        (
+            "<!DOCTYPE html>\n<html><head><TITLE>Sign\n in &amp; go</TITLE>",
+            "an HTML page saved as weights: `Sign in &amp; go`",
+        ),
+        (
+            "\u{feff}  <html lang=en><body><h1>502 Bad Gateway</h1>",
+            "an HTML page saved as weights: `502 Bad Gateway`",
+        ),
         ("<html></html>", "an HTML page saved as weights"),
-        ("<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>", "an XML error saved as weights: `Access Denied`"),
+        (
+            "<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>",
+            "an XML error saved as weights: `Access Denied`",
+        ),
         (r#"{"error":"Repository not found"}"#, "a JSON error saved as weights: `Repository not found`"),
-        (r#" {"code":404, "error": {"message": "no \"m\u00f6del\"", "x": [1, 2.5e3, true]}} "#, "a JSON error saved as weights: `no \"m\u{f6}del\"`"),
+        (
+            r#" {"code":404, "error": {"message": "no \"m\u00f6del\"", "x": [1, 2.5e3, true]}} "#,
+            "a JSON error saved as weights: `no \"m\u{f6}del\"`",
+        ),
         (r#"{"errors":["first","second"],"detail":null}"#, "a JSON error saved as weights: `first`"),
         ("Entry not found", "a line of text saved as weights: `Entry not found`"),
     ];
@@ -424,7 +502,12 @@ fn an_error_page_is_quoted_only_under_a_name_of_weights() {
             assert!(read(name, page).is_none(), "{name}: {page}");
         }
     }
-    let hostile = expect("m.bin", format!("<html><title>\u{1b}[31m`red`\u{202e}{}</title>", "x".repeat(300)), "error-page", &["FI003"]);
+    let hostile = expect(
+        "m.bin",
+        format!("<html><title>\u{1b}[31m`red`\u{202e}{}</title>", "x".repeat(300)),
+        "error-page",
+        &["FI003"],
+    );
     let message = message(&hostile);
     assert!(!message.contains(['\u{1b}', '\u{202e}']) && message.ends_with("x…`"), "{message}");
     let none = [
@@ -494,10 +577,17 @@ fn the_corpus_is_told_as_its_cases_say() {
         n_cases += 1;
         match OpenOptions::new().read(&file) {
             Ok(checkpoint) => {
-                let wanted: Vec<&str> = json["findings"].as_array().expect("findings").iter().filter_map(|row| row["rule"].as_str()).collect();
+                let wanted: Vec<&str> = json["findings"]
+                    .as_array()
+                    .expect("findings")
+                    .iter()
+                    .filter_map(|row| row["rule"].as_str())
+                    .collect();
                 let mut found = codes(&checkpoint);
                 found.sort_unstable();
-                let of = |codes: &[&'static str]| codes.iter().copied().filter(|code| told.contains(code)).collect::<Vec<_>>();
+                let of = |codes: &[&'static str]| {
+                    codes.iter().copied().filter(|code| told.contains(code)).collect::<Vec<_>>()
+                };
                 let wanted: Vec<&str> = wanted.into_iter().filter(|code| told.contains(code)).collect();
                 assert_eq!(of(&found), wanted, "{name}");
             }

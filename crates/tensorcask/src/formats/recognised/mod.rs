@@ -16,7 +16,7 @@ pub(super) use table::ALL;
 
 use crate::{
     core::{Finding, Place, Result, Text},
-    format::{Format, FormatInfo, Head, Match, ReadCx, TAIL_BYTES, HEAD_BYTES},
+    format::{Format, FormatInfo, HEAD_BYTES, Head, Match, ReadCx, TAIL_BYTES},
     source::EntryKind,
 };
 
@@ -105,8 +105,11 @@ impl Recognised {
                 fits.then(|| Seen::new(*fit, 0, 0, says.clone()))
             }
             (Look::Magic(parts), None) => {
-                let at = |start: usize, bytes: &[u8]| head.bytes.get(start..).is_some_and(|rest| rest.starts_with(bytes));
-                let fits = !magics::begins_like_safetensors(head) && parts.iter().all(|(start, bytes)| at(*start, bytes));
+                let at = |start: usize, bytes: &[u8]| {
+                    head.bytes.get(start..).is_some_and(|rest| rest.starts_with(bytes))
+                };
+                let fits = !magics::begins_like_safetensors(head)
+                    && parts.iter().all(|(start, bytes)| at(*start, bytes));
                 let (start, bytes) = parts.first()?;
                 fits.then(|| Seen::new(Match::Magic, *start as u64, bytes.len() as u64, Says::NotRead))
             }
@@ -117,7 +120,8 @@ impl Recognised {
 
     fn finding(&self, cx: &ReadCx<'_>, seen: &Seen) -> Finding {
         let title = self.info.title;
-        let what = seen.detail.as_ref().map_or_else(|| title.to_owned(), |detail| format!("{title} {detail}"));
+        let what =
+            seen.detail.as_ref().map_or_else(|| title.to_owned(), |detail| format!("{title} {detail}"));
         let place = cx.span(seen.start, seen.len).map_or(Place::Whole, Place::Span);
         match &seen.says {
             Says::NotRead => rules::NOT_READ

@@ -104,7 +104,15 @@ static POSITIONS: [u8; 256] = {
     positions
 };
 
-const fn op(code: u8, name: &'static str, arg: Arg, before: Before, after: u8, does: Does, proto: u8) -> Opcode {
+const fn op(
+    code: u8,
+    name: &'static str,
+    arg: Arg,
+    before: Before,
+    after: u8,
+    does: Does,
+    proto: u8,
+) -> Opcode {
     Opcode { code, name, arg, before, after, does, proto }
 }
 

@@ -44,7 +44,9 @@ fn the_table_has_every_opcode_once() {
 #[test]
 fn every_protocol_walks_to_its_stop() {
     for (protocol, bytes) in PICKLED.iter().enumerate() {
-        let Walk::Stop { end, opcodes, imports } = walk(bytes) else { panic!("protocol {protocol}: {:?}", walk(bytes)) };
+        let Walk::Stop { end, opcodes, imports } = walk(bytes) else {
+            panic!("protocol {protocol}: {:?}", walk(bytes))
+        };
         assert_eq!((end, imports), (bytes.len() as u64, true), "protocol {protocol}");
         assert!(opcodes > 20, "protocol {protocol}: {opcodes}");
         for size in [9, 10, 16, 33] {
@@ -58,7 +60,10 @@ fn a_stream_without_its_end_is_none() {
     for (protocol, bytes) in PICKLED.iter().enumerate() {
         for cut in 0..bytes.len() {
             let walk = walk(&bytes[..cut]);
-            assert!(matches!(walk, Walk::Not | Walk::Breaks { .. }), "protocol {protocol} cut at {cut}: {walk:?}");
+            assert!(
+                matches!(walk, Walk::Not | Walk::Breaks { .. }),
+                "protocol {protocol} cut at {cut}: {walk:?}"
+            );
         }
     }
 }
@@ -68,12 +73,19 @@ fn a_window_that_ends_inside_a_stream_leaves_it_running() {
     let bytes = PICKLED[4];
     let mut walker = Walker::new(bytes.len() as u64);
     assert_eq!(walker.feed(&bytes[..40], 0), None);
-    assert!(matches!(walker.running(), Walk::Running { opcodes, .. } if opcodes > 3), "{:?}", walker.running());
+    assert!(
+        matches!(walker.running(), Walk::Running { opcodes, .. } if opcodes > 3),
+        "{:?}",
+        walker.running()
+    );
     // An argument beyond the window is stepped over, not looked at.
     let mut far = Walker::new(1 << 40);
     assert_eq!(far.feed(b"\x80\x04\x8e\0\0\0\0\x01\0\0\0", 0), None);
     assert_eq!(far.position(), 11 + (1 << 32));
-    assert_eq!(far.feed(b"N\x86.", 11 + (1 << 32)), Some(Walk::Stop { end: 14 + (1 << 32), opcodes: 5, imports: false }));
+    assert_eq!(
+        far.feed(b"N\x86.", 11 + (1 << 32)),
+        Some(Walk::Stop { end: 14 + (1 << 32), opcodes: 5, imports: false })
+    );
 }
 
 #[test]
@@ -117,8 +129,10 @@ fn memo_indices_in_any_order_are_kept() {
     assert!(matches!(walk(b"Nq\x01q\0r\0\0\0\x7f\x94h\x03h\x01j\0\0\0\x7f."), Walk::Stop { .. }));
     assert_eq!(walk(b"Nq\x01h\0."), Walk::Not);
     // Neither marks nor indices take more memory than is kept.
-    assert!(matches!(walk(&[b'('; 100_000]), Walk::Running { .. }));
-    let scattered: Vec<u8> = std::iter::once(b'N').chain((1..50_000_u32).flat_map(|n| [vec![b'r'], (n * 2).to_le_bytes().to_vec()].concat())).collect();
+    assert!(matches!(walk(&vec![b'('; 100_000]), Walk::Running { .. }));
+    let scattered: Vec<u8> = std::iter::once(b'N')
+        .chain((1..50_000_u32).flat_map(|n| [vec![b'r'], (n * 2).to_le_bytes().to_vec()].concat()))
+        .collect();
     assert!(matches!(walk(&scattered), Walk::Running { opcodes, .. } if opcodes < 20_000));
 }
 
@@ -126,7 +140,10 @@ fn memo_indices_in_any_order_are_kept() {
 fn long_text_is_read_across_windows() {
     let long = |head: &[u8], fill: u8, tail: &[u8]| [head, &vec![fill; 5_000], tail].concat();
     for bytes in [long(b"V", b'x', b"\n."), long(b"S'", b'x', b"'\n."), long(b"L", b'7', b"L\n.")] {
-        assert_eq!(walk_in_parts(&bytes, 64), Walk::Stop { end: bytes.len() as u64, opcodes: 2, imports: false });
+        assert_eq!(
+            walk_in_parts(&bytes, 64),
+            Walk::Stop { end: bytes.len() as u64, opcodes: 2, imports: false }
+        );
     }
     assert_eq!(walk_in_parts(&long(b"I", b'x', b"\n."), 64), Walk::Not);
     assert_eq!(walk_in_parts(&long(b"S'", b'x', b"\n."), 64), Walk::Not);

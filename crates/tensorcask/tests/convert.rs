@@ -363,6 +363,15 @@ fn a_saver_takes_data_in_any_order_and_misses_none() {
     assert_eq!(found["a"].2, [1, 1, 1, 1, 2, 2, 2, 2]);
     assert_eq!(found["b"].2, [9; 4]);
 
+    let large = scratch.path().join("large.safetensors");
+    let saver = Saver::new(&large, &[("t", DType::U8, Dims::from([200_000]))], &[], &SaveOptions::default()).unwrap();
+    saver.write_at("t", 10, &[1; 10]).unwrap();
+    saver.write_at("t", 0, &[2; 200_000]).unwrap();
+    saver.write_at("t", 100, &[3; 10]).unwrap();
+    saver.finish().unwrap();
+    let bytes = &table(&open(&large).unwrap())["t"].2;
+    assert_eq!((bytes[10], bytes[100], bytes[110]), (2, 3, 2), "what is given later counts");
+
     let mut options = SaveOptions::default();
     options.max_shard_bytes = Some(8);
     let set = scratch.path().join("set");

@@ -173,7 +173,13 @@ pub(crate) trait Opener {
     fn file(&self, checkpoint: &mut Checkpoint, root: &dyn Root, name: &str) -> Result<Option<SourceId>>;
 
     /// Reads the source with the format that claims it and joins its table.
-    fn child(&self, checkpoint: &mut Checkpoint, root: &dyn Root, source: SourceId, budget: &Budget) -> Result<Child>;
+    fn child(
+        &self,
+        checkpoint: &mut Checkpoint,
+        root: &dyn Root,
+        source: SourceId,
+        budget: &Budget,
+    ) -> Result<Child>;
 
     /// Whether some format in the registry is usually stored under such a name.
     fn promises_weights(&self, name: &str) -> bool;

@@ -150,7 +150,9 @@ struct Filled(BTreeMap<u64, u64>);
 
 impl Filled {
     fn add(&mut self, mut start: u64, mut end: u64) {
-        while let Some((before, until)) = self.0.range(..=end).next_back().map(|(before, until)| (*before, *until)) {
+        while let Some((before, until)) =
+            self.0.range(..=end).next_back().map(|(before, until)| (*before, *until))
+        {
             if until < start {
                 break;
             }
@@ -181,7 +183,11 @@ impl Saver {
         let destination = Destination::new(path, options.format.as_deref(), options.max_shard_bytes)?;
         let specs: Vec<TensorSpec> = tensors
             .iter()
-            .map(|(name, dtype, shape)| TensorSpec { name: (*name).into(), dtype: dtype.clone(), shape: shape.clone() })
+            .map(|(name, dtype, shape)| TensorSpec {
+                name: (*name).into(),
+                dtype: dtype.clone(),
+                shape: shape.clone(),
+            })
             .collect();
         let metadata: Vec<(Text, Value)> =
             metadata.iter().map(|(key, value)| ((*key).into(), Value::Str((*value).into()))).collect();
@@ -193,7 +199,8 @@ impl Saver {
             reserve_bytes: options.reserve_bytes,
         })?;
         let sink = destination.open(SinkOptions { overwrite: options.overwrite, sync: options.sync })?;
-        let bytes_of = |target: &usize| specs.get(*target).and_then(|spec| spec.dtype.byte_len(&spec.shape).ok());
+        let bytes_of =
+            |target: &usize| specs.get(*target).and_then(|spec| spec.dtype.byte_len(&spec.shape).ok());
         let (mut parts, mut places) = (Vec::new(), HashMap::new());
         for file in &files {
             let (mut at, mut known) = (0u64, Vec::new());
@@ -206,7 +213,8 @@ impl Saver {
                     Segment::Tensor(target) => {
                         let bytes = bytes_of(target).unwrap_or_default();
                         if let Some(spec) = specs.get(*target) {
-                            let place = Place { part: parts.len(), offset: at, bytes, filled: Mutex::default() };
+                            let place =
+                                Place { part: parts.len(), offset: at, bytes, filled: Mutex::default() };
                             places.insert(spec.name.clone(), place);
                         }
                         at = at.saturating_add(bytes);
@@ -231,7 +239,11 @@ impl Saver {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let place = self.place(name)?;
         if bytes.len() as u64 != place.bytes {
-            return Err(self.misfit(format!("tensor `{name}` takes {} bytes, {} are given", place.bytes, bytes.len())));
+            return Err(self.misfit(format!(
+                "tensor `{name}` takes {} bytes, {} are given",
+                place.bytes,
+                bytes.len()
+            )));
         }
         self.write_at(name, 0, bytes)
     }
@@ -244,7 +256,11 @@ impl Saver {
         let place = self.place(name)?;
         let end = offset.checked_add(bytes.len() as u64).filter(|end| *end <= place.bytes);
         let (Some(end), Some(part)) = (end, self.parts.get(place.part)) else {
-            let message = format!("{} bytes at {offset} reach past the {} of tensor `{name}`", bytes.len(), place.bytes);
+            let message = format!(
+                "{} bytes at {offset} reach past the {} of tensor `{name}`",
+                bytes.len(),
+                place.bytes
+            );
             return Err(self.misfit(message));
         };
         let at = place.offset.saturating_add(offset);
@@ -297,11 +313,16 @@ impl Saver {
     }
 
     fn place(&self, name: &str) -> Result<&Place> {
-        self.places.get(Borrow::<str>::borrow(name)).ok_or_else(|| self.misfit(format!("no tensor `{name}` was declared")))
+        self.places
+            .get(Borrow::<str>::borrow(name))
+            .ok_or_else(|| self.misfit(format!("no tensor `{name}` was declared")))
     }
 
     fn misfit(&self, message: String) -> Error {
-        Error::usage(format!("`{}`: {message}", self.path.display()), "give each tensor the bytes of its declared shape")
+        Error::usage(
+            format!("`{}`: {message}", self.path.display()),
+            "give each tensor the bytes of its declared shape",
+        )
     }
 }
 

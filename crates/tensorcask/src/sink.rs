@@ -72,7 +72,14 @@ impl Sink {
         let (folder, name) = parent_and_name(&target)?;
         leftover::remove_dead(&*system, &folder, &name);
         let staging = folder.join(leftover::temporary_name(&name));
-        Ok(Sink { system, options, kind: Kind::File { target }, staging, locks: Mutex::default(), keep: false })
+        Ok(Sink {
+            system,
+            options,
+            kind: Kind::File { target },
+            staging,
+            locks: Mutex::default(),
+            keep: false,
+        })
     }
 
     /// Output of a set of files into a folder: a new one, or an existing one whose earlier set (found by `old_set`) is

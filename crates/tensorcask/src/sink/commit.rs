@@ -95,7 +95,10 @@ impl Place<'_> {
             }
             target.read_exact(have)?;
             if want != have {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the copy reads back with other bytes"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the copy reads back with other bytes",
+                ));
             }
         }
         Ok(())
@@ -113,10 +116,14 @@ pub(super) fn new_folder(place: &Place<'_>, target: &Path, names: &[String]) -> 
     place.sync_folder(place.staging)?;
     match place.system.rename_new(place.staging, target) {
         Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(super::exists(target).into()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(super::exists(target).into());
+        }
         Err(error) if is_refused(&error) => {
             place.system.create_folder(target).map_err(|error| Error::io(target, error))?;
-            let filled = names.iter().try_for_each(|name| place.put(&place.staging.join(name), &target.join(name), false));
+            let filled = names
+                .iter()
+                .try_for_each(|name| place.put(&place.staging.join(name), &target.join(name), false));
             if let Err(error) = filled {
                 let _ = place.system.remove_folder(target);
                 return Err(error.into());
@@ -129,7 +136,12 @@ pub(super) fn new_folder(place: &Place<'_>, target: &Path, names: &[String]) -> 
 }
 
 /// A folder with other files, and perhaps an earlier set, in it.
-pub(super) fn into_folder(place: &Place<'_>, folder: &Path, names: &[String], old: &Replaced) -> Result<(), Failed> {
+pub(super) fn into_folder(
+    place: &Place<'_>,
+    folder: &Path,
+    names: &[String],
+    old: &Replaced,
+) -> Result<(), Failed> {
     let into = Into { place, folder, old };
     match names {
         [] => Ok(()),
@@ -141,7 +153,9 @@ pub(super) fn into_folder(place: &Place<'_>, folder: &Path, names: &[String], ol
     for name in old.set.files().filter(|name| !names.contains(name)) {
         let path = folder.join(name);
         match place.system.remove(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path, error).into()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io(path, error).into());
+            }
             _ => {}
         }
     }
@@ -161,7 +175,10 @@ impl Into<'_> {
         if let Some(index) = self.old.set.index.as_ref().filter(|_| names_it) {
             if self.old.set.shards.len() > 1 {
                 return Err(Error::usage(
-                    format!("`{}` holds an index that names `{name}` beside other shards", self.folder.display()),
+                    format!(
+                        "`{}` holds an index that names `{name}` beside other shards",
+                        self.folder.display()
+                    ),
                     "write to a new folder",
                 )
                 .into());
@@ -175,7 +192,10 @@ impl Into<'_> {
 
     /// Whether files can have second names here.
     fn links(&self, name: &str) -> bool {
-        self.place.system.link(&self.place.staging.join(name), &self.place.staging.join("second-name")).is_ok()
+        self.place
+            .system
+            .link(&self.place.staging.join(name), &self.place.staging.join("second-name"))
+            .is_ok()
     }
 
     /// The switch is the rename of an index that names the shards where they lie, in the temporary folder. Then they
@@ -191,7 +211,8 @@ impl Into<'_> {
         self.place.sync_folder(self.folder).map_err(needed)?;
         for name in shards {
             let (path, second) = (self.folder.join(name), staging.join(format!("{name}.second-name")));
-            let named = system.link(&staging.join(name), &second).and_then(|()| system.rename(&second, &path));
+            let named =
+                system.link(&staging.join(name), &second).and_then(|()| system.rename(&second, &path));
             named.map_err(|error| needed(Error::io(path, error)))?;
         }
         self.place.sync_folder(self.folder).map_err(needed)?;

@@ -94,7 +94,9 @@ impl System for Real {
 /// A sync that the file system does not have is no failure: there is nothing more to wait for. A lost write is one.
 fn harmless(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
         other => other,
     }
 }

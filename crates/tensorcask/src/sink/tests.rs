@@ -1,9 +1,6 @@
 //! Every step of a sink is made to fail, and the process is made to die there: what is left must be the old or the new.
 
-use super::{
-    leftover::OWNER,
-    *,
-};
+use super::{leftover::OWNER, *};
 use std::{
     fs,
     sync::atomic::{AtomicUsize, Ordering},
@@ -141,15 +138,18 @@ fn old_set(folder: &Path) -> Replaced {
 fn readings(folder: &Path) -> Vec<String> {
     let mut readings: Vec<String> = fs::read_to_string(folder.join(SINGLE)).into_iter().collect();
     if let Ok(index) = fs::read_to_string(folder.join(INDEX)) {
-        let shard = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_else(|_| format!("no {name}"));
+        let shard =
+            |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_else(|_| format!("no {name}"));
         readings.push(index.lines().map(shard).collect());
     }
     readings
 }
 
 fn listing(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -174,8 +174,17 @@ fn at_every_call(fault: Fault, mut case: impl FnMut(Arc<Faulty>) -> bool) -> usi
 
 #[test]
 fn a_set_in_a_folder_is_old_or_new_at_every_step() {
-    let pairs: &[(Set<'_>, Set<'_>)] =
-        &[(TWO, THREE), (THREE, TWO), (TWO, TWO), (THREE, THREE), (ONE, TWO), (TWO, ONE), (ONE, ONE), (&[], TWO), (&[], ONE)];
+    let pairs: &[(Set<'_>, Set<'_>)] = &[
+        (TWO, THREE),
+        (THREE, TWO),
+        (TWO, TWO),
+        (THREE, THREE),
+        (ONE, TWO),
+        (TWO, ONE),
+        (ONE, ONE),
+        (&[], TWO),
+        (&[], ONE),
+    ];
     for (old, new) in pairs {
         for fault in [Fault::Once, Fault::Dead] {
             OWNER.set(NOBODY);
@@ -200,13 +209,18 @@ fn a_set_in_a_folder_is_old_or_new_at_every_step() {
                 if worked {
                     assert_eq!(found, [is_new.clone()], "{place}");
                 } else if !found.contains(&is_new) {
-                    let after: Vec<_> = listing(&folder).into_iter().filter(|name| !name.starts_with('.')).collect();
+                    let after: Vec<_> =
+                        listing(&folder).into_iter().filter(|name| !name.starts_with('.')).collect();
                     assert_eq!(after, before, "{place}: the old set was not touched");
                 }
 
                 // The next run finishes the work and clears up.
                 let named = leftovers(&folder).unwrap();
-                assert_eq!(named, listing(&folder).into_iter().filter(|n| n.starts_with('.')).collect::<Vec<_>>(), "{place}");
+                assert_eq!(
+                    named,
+                    listing(&folder).into_iter().filter(|n| n.starts_with('.')).collect::<Vec<_>>(),
+                    "{place}"
+                );
                 write_set(Arc::new(Real), &folder, "new", new).unwrap();
                 assert_eq!(readings(&folder), [is_new], "{place}: the next run");
                 let mut want: Vec<String> = new.iter().map(ToString::to_string).collect();
@@ -243,7 +257,9 @@ fn a_new_folder_is_there_whole_or_not_at_all() {
 
 #[test]
 fn a_file_is_old_or_new_at_every_step() {
-    for (old, fault) in [(None, Fault::Once), (None, Fault::Dead), (Some("old"), Fault::Once), (Some("old"), Fault::Dead)] {
+    for (old, fault) in
+        [(None, Fault::Once), (None, Fault::Dead), (Some("old"), Fault::Once), (Some("old"), Fault::Dead)]
+    {
         OWNER.set(NOBODY);
         at_every_call(fault, |system| {
             let scratch = tempfile::tempdir().unwrap();
@@ -254,7 +270,10 @@ fn a_file_is_old_or_new_at_every_step() {
             let worked = write_file(system.clone(), &target, "the new content", true).is_ok();
             let found = fs::read_to_string(&target).ok();
             assert!(found.as_deref() == old || found.as_deref() == Some("the new content"), "{found:?}");
-            assert_eq!(leftovers(scratch.path()).unwrap().len(), listing(scratch.path()).len() - usize::from(found.is_some()));
+            assert_eq!(
+                leftovers(scratch.path()).unwrap().len(),
+                listing(scratch.path()).len() - usize::from(found.is_some())
+            );
             write_file(Arc::new(Real), &target, "the new content", true).unwrap();
             assert_eq!(listing(scratch.path()), ["a.w"], "the next run clears up");
             worked
@@ -323,7 +342,9 @@ fn targets_that_cannot_be_replaced_are_refused() {
     let path = |name: &str| scratch.path().join(name);
     fs::write(path("file"), "old").unwrap();
     fs::create_dir(path("folder")).unwrap();
-    let refused = |target: &Path, is_folder: bool, overwrite: bool| check(target, is_folder, overwrite).unwrap_err().to_string();
+    let refused = |target: &Path, is_folder: bool, overwrite: bool| {
+        check(target, is_folder, overwrite).unwrap_err().to_string()
+    };
     assert!(refused(&path("file"), false, false).contains("exists already"));
     assert!(refused(&path("folder"), true, false).contains("exists already"));
     assert!(refused(&path("folder"), false, true).contains("is a folder"));
@@ -350,7 +371,8 @@ fn a_target_that_appears_meanwhile_is_not_overwritten() {
 #[test]
 fn two_runs_do_not_write_into_one_folder() {
     let scratch = tempfile::tempdir().unwrap();
-    let first = Sink::folder(Arc::new(Real), scratch.path(), OVERWRITE, |folder| Ok(old_set(folder))).unwrap();
+    let first =
+        Sink::folder(Arc::new(Real), scratch.path(), OVERWRITE, |folder| Ok(old_set(folder))).unwrap();
     let second = write_set(Arc::new(Real), scratch.path(), "new", TWO);
     assert!(second.unwrap_err().to_string().contains("another process"));
     drop(first);

@@ -38,7 +38,8 @@ impl Format for Safetensors {
         if head.listing.is_some() {
             return Match::No;
         }
-        let by_name = if INFO.extensions.contains(&head.extension().as_str()) { Match::Name } else { Match::No };
+        let by_name =
+            if INFO.extensions.contains(&head.extension().as_str()) { Match::Name } else { Match::No };
         let Some((length, rest)) = head.bytes.split_first_chunk::<8>() else { return by_name };
         if u64::from_le_bytes(*length) > MAX_HEADER_BYTES {
             return by_name;

@@ -58,7 +58,13 @@ impl Encode for Writer {
         let rows = rows(job.targets)?;
         let metadata = metadata_json(job.metadata)?;
         let Some(max_shard_bytes) = job.max_shard_bytes else {
-            return Ok(vec![file(job.file_name.to_owned(), job, &metadata, (0..rows.len()).collect(), &rows)?]);
+            return Ok(vec![file(
+                job.file_name.to_owned(),
+                job,
+                &metadata,
+                (0..rows.len()).collect(),
+                &rows,
+            )?]);
         };
         let shards = split(&rows, max_shard_bytes);
         if shards.len() <= 1 {
@@ -114,7 +120,8 @@ impl Encode for Writer {
     fn renamed_index(&self, index: &[u8], to: &dyn Fn(&str) -> String) -> Option<Vec<u8>> {
         let index: Json = serde_json::from_slice(index).ok()?;
         let metadata = index.get("metadata").and_then(Json::as_object);
-        let metadata = metadata.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let metadata =
+            metadata.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect();
         let weight_map = index.get("weight_map")?.as_object()?;
         let weight_map = weight_map.iter().map(|(tensor, shard)| Some((tensor.clone(), to(shard.as_str()?))));
         Some(index_text(&metadata, &weight_map.collect::<Option<_>>()?))
@@ -133,12 +140,17 @@ fn rows(specs: &[TensorSpec]) -> Result<Vec<Row>> {
     for TensorSpec { name, dtype, shape } in specs {
         if *name == METADATA_KEY {
             return Err(Error::usage(
-                format!("a tensor called `{METADATA_KEY}` cannot be written: safetensors keeps that name for metadata"),
+                format!(
+                    "a tensor called `{METADATA_KEY}` cannot be written: safetensors keeps that name for metadata"
+                ),
                 "give the tensor another name",
             ));
         }
         if !names.insert(name.as_str()) {
-            return Err(Error::usage(format!("two tensors are called `{name}`"), "give one of them another name"));
+            return Err(Error::usage(
+                format!("two tensors are called `{name}`"),
+                "give one of them another name",
+            ));
         }
         let rank = ORDER.iter().position(|known| known == dtype);
         let (Some(rank), Ok(bytes)) = (rank, dtype.byte_len(shape)) else {
@@ -177,7 +189,13 @@ fn split(rows: &[Row], max_shard_bytes: u64) -> Vec<Vec<usize>> {
 }
 
 /// One file of these members (positions in the job).
-fn file(name: String, job: &Job<'_>, metadata: &str, mut members: Vec<usize>, rows: &[Row]) -> Result<OutFile> {
+fn file(
+    name: String,
+    job: &Job<'_>,
+    metadata: &str,
+    mut members: Vec<usize>,
+    rows: &[Row],
+) -> Result<OutFile> {
     let key = |position: &usize| {
         (rows.get(*position).map(|row| row.rank), job.targets.get(*position).map(|spec| spec.name.as_str()))
     };
@@ -219,7 +237,9 @@ fn file(name: String, job: &Job<'_>, metadata: &str, mut members: Vec<usize>, ro
 
 fn too_large(name: &str, bytes: u64) -> Error {
     Error::usage(
-        format!("the header of `{name}` would take {bytes} bytes, over the {MAX_HEADER_BYTES} that readers accept"),
+        format!(
+            "the header of `{name}` would take {bytes} bytes, over the {MAX_HEADER_BYTES} that readers accept"
+        ),
         "write shards (`--max-shard-size`), or ask for less spare room",
     )
 }
@@ -229,7 +249,10 @@ fn metadata_json(metadata: &[(Text, Value)]) -> Result<String> {
     let mut sorted: Vec<&(Text, Value)> = metadata.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     if let Some((a, _)) = sorted.iter().zip(sorted.iter().skip(1)).find(|(a, b)| a.0 == b.0) {
-        return Err(Error::usage(format!("the metadata key `{}` is given twice", a.0), "keep one of the values"));
+        return Err(Error::usage(
+            format!("the metadata key `{}` is given twice", a.0),
+            "keep one of the values",
+        ));
     }
     if sorted.is_empty() {
         return Ok(String::new());
@@ -256,7 +279,9 @@ fn metadata_json(metadata: &[(Text, Value)]) -> Result<String> {
 fn value_json(value: &Value) -> Json {
     match value {
         Value::Str(text) => text.as_str().into(),
-        Value::Int(number) => serde_json::Number::from_i128(*number).map_or_else(|| number.to_string().into(), Json::from),
+        Value::Int(number) => {
+            serde_json::Number::from_i128(*number).map_or_else(|| number.to_string().into(), Json::from)
+        }
         Value::Float(number) => {
             serde_json::Number::from_f64(*number).map_or_else(|| number.to_string().into(), Json::from)
         }
@@ -276,7 +301,10 @@ fn push_json(json: &mut String, text: &str) {
 fn index_text(metadata: &BTreeMap<String, Json>, weight_map: &BTreeMap<String, String>) -> Vec<u8> {
     let document = BTreeMap::from([
         ("metadata", metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect::<Json>()),
-        ("weight_map", weight_map.iter().map(|(tensor, shard)| (tensor.clone(), Json::from(shard.as_str()))).collect()),
+        (
+            "weight_map",
+            weight_map.iter().map(|(tensor, shard)| (tensor.clone(), Json::from(shard.as_str()))).collect(),
+        ),
     ]);
     // Keys are strings and values are plain: this cannot fail.
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
@@ -298,7 +326,9 @@ fn index_text(metadata: &BTreeMap<String, Json>, weight_map: &BTreeMap<String, S
 fn is_numbered(name: &str) -> bool {
     let numbers = name.strip_prefix("model-").and_then(|rest| rest.strip_suffix(".safetensors"));
     let is_digits = |text: &str| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.and_then(|numbers| numbers.split_once("-of-")).is_some_and(|(n, of)| is_digits(n) && is_digits(of))
+    numbers
+        .and_then(|numbers| numbers.split_once("-of-"))
+        .is_some_and(|(n, of)| is_digits(n) && is_digits(of))
 }
 
 #[cfg(test)]

@@ -24,7 +24,11 @@ fn split_of(sizes: &[u64], max: u64) -> Vec<Vec<u64>> {
 #[test]
 fn shards_are_cut_as_the_hub_client_cuts_them() {
     assert_eq!(split_of(&[6, 6, 2, 6, 2, 2], 10), [vec![6], vec![6, 2], vec![6, 2, 2]]);
-    assert_eq!(split_of(&[6, 12, 2], 10), [vec![12], vec![6, 2]], "a tensor over the limit is placed at once");
+    assert_eq!(
+        split_of(&[6, 12, 2], 10),
+        [vec![12], vec![6, 2]],
+        "a tensor over the limit is placed at once"
+    );
     assert_eq!(split_of(&[10], 10), [vec![10]]);
     assert_eq!(split_of(&[0, 0, 1], 0), [vec![1], vec![0, 0]]);
     assert_eq!(split_of(&[], 10), Vec::<Vec<u64>>::new());
@@ -39,8 +43,11 @@ fn tensors_stand_by_type_then_by_the_bytes_of_their_names() {
         spec("a", DType::U64, &[1]),
     ];
     let files = Writer.encode(&job(&targets, &[])).unwrap();
-    let order: Vec<usize> =
-        files[0].segments.iter().filter_map(|s| if let Segment::Tensor(at) = s { Some(*at) } else { None }).collect();
+    let order: Vec<usize> = files[0]
+        .segments
+        .iter()
+        .filter_map(|s| if let Segment::Tensor(at) = s { Some(*at) } else { None })
+        .collect();
     assert_eq!(order, [3, 2, 1, 0]);
 }
 
@@ -115,7 +122,10 @@ fn old(names: &[&str], index: &str) -> OldSet {
 
 #[test]
 fn an_earlier_set_is_known_by_its_index_and_its_names() {
-    let set = old(&["config.json", "model.safetensors", "model-00001-of-00002.safetensors", "other.safetensors"], "");
+    let set = old(
+        &["config.json", "model.safetensors", "model-00001-of-00002.safetensors", "other.safetensors"],
+        "",
+    );
     assert!(set.index.is_none());
     assert_eq!(set.shards, [SINGLE]);
     assert_eq!(set.strays, ["model-00001-of-00002.safetensors"]);

@@ -36,18 +36,25 @@ impl Destination {
         let has_slash = path.as_os_str().to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR]);
         let is_folder = path.is_dir() || has_slash || by_name.is_none();
         let by_name = by_name.filter(|_| !is_folder);
-        let asked = match format {
-            None => None,
-            Some(id) => {
-                let found = formats::ALL.iter().find(|format| format.info().id == id);
-                Some(found.ok_or_else(|| Error::usage(format!("there is no format called `{id}`"), writable()))?)
-            }
-        };
+        let asked =
+            match format {
+                None => None,
+                Some(id) => {
+                    let found = formats::ALL.iter().find(|format| format.info().id == id);
+                    Some(found.ok_or_else(|| {
+                        Error::usage(format!("there is no format called `{id}`"), writable())
+                    })?)
+                }
+            };
         if let (Some(asked), Some(by_name)) = (asked, by_name)
             && asked.info().id != by_name.info().id
         {
             return Err(Error::usage(
-                format!("`{name}` is the name of a {} file, and `{}` is to be written", by_name.info().title, asked.info().id),
+                format!(
+                    "`{name}` is the name of a {} file, and `{}` is to be written",
+                    by_name.info().title,
+                    asked.info().id
+                ),
                 "give the file a name that fits its content",
             ));
         }
@@ -56,9 +63,9 @@ impl Destination {
             Error::usage("no format can be written", "use a build with a format that can be written")
         })?;
         let info = chosen.info();
-        let encoder = chosen
-            .encoder()
-            .ok_or_else(|| Error::usage(format!("{} is not written by this version", info.title), writable()))?;
+        let encoder = chosen.encoder().ok_or_else(|| {
+            Error::usage(format!("{} is not written by this version", info.title), writable())
+        })?;
         if !is_folder && max_shard_bytes.is_some() {
             return Err(Error::usage(
                 format!("`{}` is one file, which cannot be written as shards", path.display()),
@@ -90,7 +97,8 @@ impl Destination {
         }
         let encoder = self.encoder;
         Sink::folder(system, &self.path, options, |folder| {
-            let renamed_index = Box::new(move |index: &[u8], to: &dyn Fn(&str) -> String| encoder.renamed_index(index, to));
+            let renamed_index =
+                Box::new(move |index: &[u8], to: &dyn Fn(&str) -> String| encoder.renamed_index(index, to));
             Ok(Replaced { set: self.old_set(folder)?, renamed_index })
         })
     }
@@ -113,5 +121,8 @@ impl Destination {
 
 fn writable() -> String {
     let ids = formats::ALL.iter().filter(|format| format.encoder().is_some());
-    format!("what can be written: {}", ids.map(|format| format!("`{}`", format.info().id)).collect::<Vec<_>>().join(", "))
+    format!(
+        "what can be written: {}",
+        ids.map(|format| format!("`{}`", format.info().id)).collect::<Vec<_>>().join(", ")
+    )
 }

@@ -35,7 +35,10 @@ pub(super) fn select(ck: &Checkpoint, options: &ConvertOptions) -> Result<Select
         }
     }
     if let Some((pattern, _)) = include.iter().zip(used).find(|(_, used)| !used) {
-        return Err(Error::usage(format!("no tensor is called like `{}`", pattern.as_str()), "see the names with `tensorcask inspect`"));
+        return Err(Error::usage(
+            format!("no tensor is called like `{}`", pattern.as_str()),
+            "see the names with `tensorcask inspect`",
+        ));
     }
     for prefix in &options.strip_prefix {
         strip(&mut kept, prefix)?;
@@ -57,7 +60,10 @@ fn strip(kept: &mut [(usize, Text)], prefix: &str) -> Result<()> {
     if any {
         return Ok(());
     }
-    Err(Error::usage(format!("no tensor's name begins with `{prefix}`"), "see the names with `tensorcask inspect`"))
+    Err(Error::usage(
+        format!("no tensor's name begins with `{prefix}`"),
+        "see the names with `tensorcask inspect`",
+    ))
 }
 
 fn rename(kept: &mut [(usize, Text)], renames: &[(String, String)]) -> Result<()> {
@@ -76,7 +82,10 @@ fn rename(kept: &mut [(usize, Text)], renames: &[(String, String)]) -> Result<()
     match renames.iter().zip(used).find(|(_, used)| !used) {
         None => Ok(()),
         Some((rename, _)) => Err(Error::usage(
-            format!("`{}` renames nothing: no tensor's name matches it before another rename does", rename.old.as_str()),
+            format!(
+                "`{}` renames nothing: no tensor's name matches it before another rename does",
+                rename.old.as_str()
+            ),
             "see the names with `tensorcask inspect`",
         )),
     }

@@ -69,7 +69,9 @@ impl Pattern {
                     at += c.len_utf8();
                     continue;
                 }
-                (None, None) => return Some(starts.into_iter().map(|(start, end)| &name[start..end]).collect()),
+                (None, None) => {
+                    return Some(starts.into_iter().map(|(start, end)| &name[start..end]).collect());
+                }
                 _ => {}
             }
             let (after_star, end) = retry?;
@@ -91,7 +93,9 @@ impl Token {
             Token::Any => false,
             Token::One => true,
             Token::Char(wanted) => c == *wanted,
-            Token::Set { negated, ranges } => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated,
+            Token::Set { negated, ranges } => {
+                ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated
+            }
         }
     }
 }

@@ -137,18 +137,28 @@ fn targets(
             continue;
         }
         if !destination.encoder.holds(&tensor.dtype) {
-            let message =
-                format!("tensor `{}` is `{}`, which {} does not hold", tensor.name, tensor.dtype, destination.info.title);
+            let message = format!(
+                "tensor `{}` is `{}`, which {} does not hold",
+                tensor.name, tensor.dtype, destination.info.title
+            );
             losses.push(rules::DTYPE_NOT_IN_TARGET.found(Place::Whole, message).tensor(&tensor.name));
             continue;
         }
         let shape = tensor.view.shape.clone();
         let bytes = tensor.dtype.byte_len(&shape).map_err(|_| Error::Unsupported {
             path: ck.path.clone(),
-            message: format!("tensor `{}`: `{}` {shape} fills no whole number of bytes", tensor.name, tensor.dtype),
+            message: format!(
+                "tensor `{}`: `{}` {shape} fills no whole number of bytes",
+                tensor.name, tensor.dtype
+            ),
         })?;
         let steps = if name == tensor.name { Vec::new() } else { vec!["rename"] };
-        targets.push(Target { spec: TensorSpec { name, dtype: tensor.dtype.clone(), shape }, source, bytes, steps });
+        targets.push(Target {
+            spec: TensorSpec { name, dtype: tensor.dtype.clone(), shape },
+            source,
+            bytes,
+            steps,
+        });
     }
     Ok(targets)
 }
@@ -168,7 +178,8 @@ fn metadata(ck: &Checkpoint, destination: &Destination, losses: &mut Vec<Finding
         match at.get(key.as_str()).and_then(|at| kept.get(*at)) {
             Some((_, first)) if first == value => {}
             Some((_, first)) => {
-                let message = format!("metadata `{key}` is {} and {}; the first is kept", shown(first), shown(value));
+                let message =
+                    format!("metadata `{key}` is {} and {}; the first is kept", shown(first), shown(value));
                 losses.push(rules::METADATA_CONFLICT.found(Place::Whole, message).subject(key.clone()));
             }
             None => {
@@ -202,9 +213,13 @@ fn shown(value: &Value) -> String {
 
 fn accepted(words: &[String]) -> Result<Vec<&'static Rule>> {
     let find = |word: &String| {
-        let rule = rules::RULES.iter().copied().find(|rule| rule.slug == word || rule.code.eq_ignore_ascii_case(word));
+        let rule = rules::RULES
+            .iter()
+            .copied()
+            .find(|rule| rule.slug == word || rule.code.eq_ignore_ascii_case(word));
         rule.ok_or_else(|| {
-            let slugs = rules::RULES.iter().map(|rule| format!("`{}`", rule.slug)).collect::<Vec<_>>().join(", ");
+            let slugs =
+                rules::RULES.iter().map(|rule| format!("`{}`", rule.slug)).collect::<Vec<_>>().join(", ");
             Error::usage(format!("there is no loss called `{word}`"), format!("the losses are {slugs}"))
         })
     };
@@ -229,10 +244,15 @@ fn refuse(losses: &[Finding], accepted: &[&'static Rule]) -> Result<()> {
         }
     }
     let Some((first, _)) = refused.values().next() else { return Ok(()) };
-    let counted = refused.values().map(|(loss, count)| format!("{} × {}[{}]", count, loss.rule.slug, loss.rule.code));
+    let counted =
+        refused.values().map(|(loss, count)| format!("{} × {}[{}]", count, loss.rule.slug, loss.rule.code));
     let flags = refused.values().map(|(loss, _)| format!("--accept {}", loss.rule.slug)).collect::<Vec<_>>();
     Err(Error::usage(
-        format!("the conversion would lose something: {}; first: {}", counted.collect::<Vec<_>>().join(", "), first.message),
+        format!(
+            "the conversion would lose something: {}; first: {}",
+            counted.collect::<Vec<_>>().join(", "),
+            first.message
+        ),
         format!("allow it by name: `{}`", flags.join(" ")),
     ))
 }

@@ -67,7 +67,9 @@ mod tests {
     #[test]
     fn pieces_give_the_digest_of_the_whole() {
         let piece = usize::try_from(PIECE_BYTES).unwrap();
-        for len in [piece + 1, 2 * piece - 1, 2 * piece, 3 * piece, 5 * piece + 1025, 8 * piece, 11 * piece + 7] {
+        for len in
+            [piece + 1, 2 * piece - 1, 2 * piece, 3 * piece, 5 * piece + 1025, 8 * piece, 11 * piece + 7]
+        {
             let bytes: Vec<u8> = (0..len).map(|at| (at * 31 + at / 977) as u8).collect();
             let mut tree = Tree::default();
             for (number, part) in bytes.chunks(piece).enumerate() {

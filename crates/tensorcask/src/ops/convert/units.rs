@@ -90,7 +90,13 @@ impl Iterator for Units<'_> {
             }
             room -= bytes;
             self.segment += 1;
-            parts.push(Part { target, start: 0, len: usize::try_from(bytes).ok()?, is_whole: true, is_last: true });
+            parts.push(Part {
+                target,
+                start: 0,
+                len: usize::try_from(bytes).ok()?,
+                is_whole: true,
+                is_last: true,
+            });
         }
     }
 }

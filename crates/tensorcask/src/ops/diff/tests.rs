@@ -91,9 +91,8 @@ fn missing_bytes_are_never_equal() {
 #[test]
 fn metadata_differ_in_value_or_type() {
     let with = |items: &[(&str, Value)]| {
-        let mut ck = Checkpoint::default();
-        ck.metadata = items.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
-        ck
+        let metadata = items.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
+        Checkpoint { metadata, ..Checkpoint::default() }
     };
     let text = |text: &str| Value::Str(text.into());
     let a =

@@ -14,7 +14,7 @@ fn whole(dtype: &str, shape: &[u64], bytes: &[u8]) -> Digest {
     text.extend(u32::try_from(dtype.len()).unwrap().to_le_bytes());
     text.extend(dtype.bytes());
     text.extend(u32::try_from(shape.len()).unwrap().to_le_bytes());
-    shape.iter().for_each(|dim| text.extend(dim.to_le_bytes()));
+    text.extend(shape.iter().flat_map(|dim| dim.to_le_bytes()));
     text.extend(blake3::hash(bytes).as_bytes());
     blake3::hash(&text).into()
 }

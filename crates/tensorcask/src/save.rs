@@ -239,7 +239,7 @@ impl Saver {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let place = self.place(name)?;
         if bytes.len() as u64 != place.bytes {
-            return Err(self.misfit(format!(
+            return Err(self.misfit(&format!(
                 "tensor `{name}` takes {} bytes, {} are given",
                 place.bytes,
                 bytes.len()
@@ -261,7 +261,7 @@ impl Saver {
                 bytes.len(),
                 place.bytes
             );
-            return Err(self.misfit(message));
+            return Err(self.misfit(&message));
         };
         let at = place.offset.saturating_add(offset);
         let mut gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner);
@@ -293,7 +293,7 @@ impl Saver {
         open.sort();
         if let Some((name, until, bytes)) = open.first() {
             let count = open.len();
-            return Err(self.misfit(format!(
+            return Err(self.misfit(&format!(
                 "{count} of {} tensors are not filled; the first is `{name}`: nothing from byte {until} of {bytes} on",
                 self.places.len()
             )));
@@ -315,10 +315,10 @@ impl Saver {
     fn place(&self, name: &str) -> Result<&Place> {
         self.places
             .get(Borrow::<str>::borrow(name))
-            .ok_or_else(|| self.misfit(format!("no tensor `{name}` was declared")))
+            .ok_or_else(|| self.misfit(&format!("no tensor `{name}` was declared")))
     }
 
-    fn misfit(&self, message: String) -> Error {
+    fn misfit(&self, message: &str) -> Error {
         Error::usage(
             format!("`{}`: {message}", self.path.display()),
             "give each tensor the bytes of its declared shape",

@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod core;
 pub mod format;
 pub mod formats;
+pub mod numeric;
 pub mod ops;
 pub mod source;
 

@@ -43,7 +43,7 @@ bless: ## rewrite the expectations that tests keep in files; read the diff
 	@git --no-pager diff --stat
 
 # A maker is corpus/make/NAME.py; each empties and refills its own folder.
-F ?= $(basename $(notdir $(filter-out %/case.py,$(wildcard corpus/make/*.py))))
+F ?= $(basename $(notdir $(filter-out %/case.py %/recipe.py,$(wildcard corpus/make/*.py))))
 corpus: $(PEERS)/.stamp ## rebuild the corpus with the peer libraries: all, or F=safetensors
 	@set -e; for maker in $(F); do echo "corpus/make/$$maker.py"; $(PEERS)/bin/python -m corpus.make.$$maker; done
 

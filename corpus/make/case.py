@@ -10,7 +10,6 @@ import shutil
 import struct
 
 import safetensors
-from blake3 import blake3
 
 from tests import identity
 
@@ -96,11 +95,6 @@ def findings(codes):
     return rows
 
 
-def payload(key, n_bytes):
-    """Bytes that look like weights to nobody: fixed by the key, never zero, so that no zero tail arises by chance."""
-    return bytes(byte or 1 for byte in blake3(key.encode()).digest(length=n_bytes))
-
-
 def text(obj):
     """JSON as the reference writes it: compact, non-ASCII as it is."""
     return json.dumps(obj, ensure_ascii=False, separators=(",", ":"))
@@ -153,19 +147,6 @@ def identities(tensors):
         digests[name] = identity.tensor_digest(tensor["dtype"], tensor["shape"], bytes(tensor["data"]))
         rows.append({"name": name, "dtype": tensor["dtype"], "shape": tensor["shape"], "digest": digests[name].hex()})
     return {"tensors": rows, "root": identity.root(digests), "content_root": identity.content_root(digests)}
-
-
-def build(parts):
-    """The bytes of a recipe: a list of `{"hex": ..}`, `{"text": ..}` and `{"repeat": "one character", "count": n}`."""
-    out = bytearray()
-    for part in parts:
-        if "hex" in part:
-            out += bytes.fromhex(part["hex"])
-        elif "text" in part:
-            out += part["text"].encode()
-        else:
-            out += part["repeat"].encode() * part["count"]
-    return bytes(out)
 
 
 def start(family):

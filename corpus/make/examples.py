@@ -6,7 +6,8 @@ import pickletools
 import shutil
 import struct
 
-from .case import CORPUS, lay_out, payload
+from .case import CORPUS, lay_out
+from .recipe import payload
 
 FOLDER = CORPUS.parent / "examples"
 

@@ -12,7 +12,8 @@ import mlx.core as mx
 import numpy as np
 import safetensors as peer
 
-from .case import build, entry, file, lay_out, pad, payload, raw, start, text, write_file_case
+from .case import entry, file, lay_out, pad, raw, start, text, write_file_case
+from .recipe import build, payload
 
 FOLDER = start("safetensors")
 
@@ -41,8 +42,8 @@ def with_a(inner, data=DATA4):
 case("plain", "two tensors and metadata, laid out as the reference does",
      lay_out({"b.weight": ("F32", [2, 2], DATA16), "a.bias": ("F16", [2], DATA4)}, {"format": "pt"}),
      neighbour=["ST004", "ST025", "ST027", "ST005", "ST012", "ST014", "ST017", "ST018", "ST026"])
-case("empty-padded", "no tensors, as the reference writes it: `{}` and six blanks", file("{}"))
-case("empty-smallest", "the smallest file that the reference accepts: 10 bytes", raw("{}"), "ST020", neighbour="ST001")
+case("empty-padded", "no tensors, as the reference writes it: `{}` and six blanks", file("{}"), neighbour="ST008")
+case("empty-smallest", "the smallest file that the reference accepts: 10 bytes", raw("{}"), "ST020", neighbour=["ST001", "FI001"])
 case("scalars", "shape [] is one element", lay_out({"step": ("I64", [], struct.pack("<q", 7)), "scale": ("F32", [], DATA4)}))
 case("zero-size", "a tensor without elements",
      lay_out({"a": ("F32", [2], DATA8), "none": ("F32", [0, 3], b""), "b": ("F32", [1], DATA4)}), neighbour="ST023")

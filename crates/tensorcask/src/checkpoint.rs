@@ -1,6 +1,6 @@
 //! The opened whole: one table of tensors over its sources, with metadata and findings.
 
-use crate::core::{Finding, Rule, Text, TensorInfo};
+use crate::core::{Category, Finding, Rule, Severity, SourceId, Span, TensorInfo, Text};
 use crate::source::Sources;
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -30,17 +30,32 @@ pub struct Checkpoint {
     pub unread: Vec<Text>,
     /// Something is still being written or was left half written.
     pub unfinished: bool,
-    /// The shard index: its file and, for each tensor name, the shard that it names. Empty without an index.
+    /// What the shard index says; `None` without one.
     pub shard_map: Option<ShardMap>,
 }
 
 /// What a shard index says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ShardMap {
-    /// Name of the index file.
-    pub file: Text,
-    /// (tensor, shard file) in the order of the index.
-    pub entries: Vec<(Text, Text)>,
+    /// The index file.
+    pub index: SourceId,
+    /// In the order of the index.
+    pub entries: Vec<ShardEntry>,
+    /// `metadata.total_size` as it stands, with its place.
+    pub total_size: Option<(Text, Span)>,
+    /// `metadata.total_parameters`, likewise.
+    pub total_parameters: Option<(Text, Span)>,
+}
+
+/// One line of a shard index.
+#[derive(Clone, Debug)]
+pub struct ShardEntry {
+    /// The tensor.
+    pub tensor: Text,
+    /// The file that is said to hold it.
+    pub shard: Text,
+    /// The line's value in the index.
+    pub span: Span,
 }
 
 impl Checkpoint {
@@ -57,8 +72,7 @@ impl Checkpoint {
     /// Whether a structure finding of severity `error` or above stands.
     pub fn is_broken(&self) -> bool {
         self.findings.iter().any(|finding| {
-            finding.rule.category == crate::core::Category::Structure
-                && finding.severity >= crate::core::Severity::Error
+            finding.rule.category == Category::Structure && finding.severity >= Severity::Error
         })
     }
 }
@@ -114,6 +128,11 @@ impl Findings {
     /// How many findings of `rule` there are, those not kept included.
     pub fn count(&self, rule: &Rule) -> u64 {
         self.counts.get(rule.code).copied().unwrap_or_default()
+    }
+
+    /// How many findings are kept.
+    pub fn count_all(&self) -> usize {
+        self.kept.len()
     }
 
     /// Whether nothing was found.

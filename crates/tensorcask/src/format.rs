@@ -162,19 +162,27 @@ pub struct ReadCx<'a> {
     pub budget: &'a Budget,
     /// What is being filled.
     pub checkpoint: &'a mut Checkpoint,
-    pub(crate) children: &'a Children<'a>,
+    pub(crate) opener: &'a dyn Opener,
 }
 
-/// How a reader opens a child through the registry.
-pub(crate) type Children<'a> = dyn Fn(&mut Checkpoint, &dyn Root, &str, &Budget) -> Result<Child> + 'a;
+/// How a reader opens files beside its own; `open` implements it over the registry.
+pub(crate) trait Opener {
+    /// Adds the file `name` to the sources. `None` when it is absent or may not be opened; a link that is not followed
+    /// has then been reported.
+    fn file(&self, checkpoint: &mut Checkpoint, root: &dyn Root, name: &str) -> Result<Option<SourceId>>;
+
+    /// Reads the source with the format that claims it and joins its table.
+    fn child(&self, checkpoint: &mut Checkpoint, root: &dyn Root, source: SourceId, budget: &Budget) -> Result<Child>;
+
+    /// Whether some format in the registry is usually stored under such a name.
+    fn promises_weights(&self, name: &str) -> bool;
+}
 
 /// A child file that was joined to the table.
 #[derive(Debug)]
 pub struct Child {
     /// Id of its format.
     pub format: &'static str,
-    /// Its source; `None` when it could not be opened and a finding says why.
-    pub source: Option<SourceId>,
     /// The first of its tensors in the table; they run to the table's end.
     pub first_tensor: usize,
     /// Its metadata, taken out of the table.
@@ -220,12 +228,26 @@ impl ReadCx<'_> {
         self.checkpoint.findings.push(finding);
     }
 
-    /// Opens a file beside this one with the ordinary readers and joins its tensors to the table.
+    /// Adds the file `name` beside this one to the sources; `None` when it is absent or may not be opened (a link that
+    /// is not followed is then reported).
     ///
     /// # Errors
     /// When the environment or a limit stops it.
-    pub fn open_child(&mut self, name: &str) -> Result<Child> {
-        (self.children)(self.checkpoint, self.root, name, self.budget)
+    pub fn open_file(&mut self, name: &str) -> Result<Option<SourceId>> {
+        self.opener.file(self.checkpoint, self.root, name)
+    }
+
+    /// Reads a source with the ordinary readers and joins its tensors to the table.
+    ///
+    /// # Errors
+    /// When the environment or a limit stops it.
+    pub fn read_child(&mut self, source: SourceId) -> Result<Child> {
+        self.opener.child(self.checkpoint, self.root, source, self.budget)
+    }
+
+    /// Whether a file of this name usually holds weights.
+    pub fn promises_weights(&self, name: &str) -> bool {
+        self.opener.promises_weights(name)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod ops;
 pub mod source;
 
 mod checks;
+mod open;
 mod wire;
 
 pub use checkpoint::{Checkpoint, Findings, Metadata, Value};
@@ -17,4 +18,5 @@ pub use core::{
     ByteOrder, Category, DType, Data, Dims, Error, Finding, Limits, Place, Result, Rule, Severity, Span, TensorInfo, Text,
     View,
 };
-pub use source::Bytes;
+pub use open::{Discovery, OpenOptions, open};
+pub use source::{Bytes, Links};

@@ -5,6 +5,7 @@ mod dtype;
 mod error;
 mod finding;
 mod limits;
+mod names;
 mod tensor;
 mod text;
 
@@ -13,6 +14,7 @@ pub use dtype::{DType, SizeError};
 pub use error::{Error, Report, Result};
 pub use finding::{Category, Finding, Place, Rule, Severity};
 pub use limits::{Budget, Limit, LimitHit, Limits};
+pub(crate) use names::NameIndex;
 pub use tensor::{ByteOrder, Data, Piece, TensorInfo, View};
 pub use text::Text;
 

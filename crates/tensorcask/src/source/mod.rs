@@ -7,7 +7,7 @@ mod root;
 pub(crate) use file::open_file;
 pub use bytes::Bytes;
 pub use root::{Entry, EntryKind, Links, NoRoot, Root, RootError};
-pub(crate) use root::FolderRoot;
+pub(crate) use root::{FolderRoot, bounds, is_plain};
 
 use crate::core::{SourceId, Span, Text};
 use std::{io, ops::Range, sync::Arc};

@@ -110,15 +110,15 @@ pub(crate) struct FolderRoot {
 }
 
 impl FolderRoot {
-    pub(crate) fn new(folder: &Path, links: Links, mmap: bool) -> io::Result<Self> {
+    /// The folder, with links held inside `within` where it is given and wider.
+    pub(crate) fn new(folder: &Path, links: Links, mmap: bool, within: Option<&Path>) -> io::Result<Self> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let bounds = std::fs::canonicalize(folder)?;
-        let bounds = hub_repository(&bounds).map(Path::to_path_buf).unwrap_or(bounds);
-        Ok(FolderRoot { folder: folder.to_owned(), bounds, links, mmap })
+        Ok(FolderRoot { folder: folder.to_owned(), bounds: bounds(within.unwrap_or(folder))?, links, mmap })
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    /// The canonical folder that links may not leave.
+    pub(crate) fn bounds(&self) -> &Path {
+        &self.bounds
     }
 
     /// The path of `name`, once every link on the way is known to stay inside.
@@ -147,6 +147,13 @@ impl FolderRoot {
             Err(error) => Err(RootError::Io(error)),
         }
     }
+}
+
+/// The canonical folder that links found in `folder` may not leave.
+pub(crate) fn bounds(folder: &Path) -> io::Result<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let canonical = std::fs::canonicalize(folder)?;
+    Ok(hub_repository(&canonical).map(Path::to_path_buf).unwrap_or(canonical))
 }
 
 /// The repository folder (`models--…`, with `snapshots/` and `blobs/`) that `canonical` is a snapshot of.

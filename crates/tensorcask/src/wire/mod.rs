@@ -1,2 +1,3 @@
 //! Encodings that formats share.
 #![warn(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::cast_possible_truncation, clippy::disallowed_methods)]
+pub(crate) mod json;

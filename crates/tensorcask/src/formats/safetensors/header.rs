@@ -1,0 +1,508 @@
+//! The JSON text of a header, entry by entry, with every problem that an entry can have of its own.
+
+use super::{METADATA_KEY, rules};
+use crate::{
+    checkpoint::Value,
+    core::{DType, Data, Dims, Limit, LimitHit, NameIndex, Rule, SizeError, Span, TensorInfo, Text},
+    format::ReadCx,
+    wire::json::{JsonError, Number, Scanner, Stop, Str},
+};
+use std::sync::Arc;
+
+/// Shortest entry of a tensor in the format's own form, `"":{"dtype":"","shape":[],"data_offsets":[0,0]},`.
+const SHORTEST_ENTRY: u64 = 48;
+/// More blanks than this after the object are worth a note.
+const SPARE_ROOM: usize = 1_000_000;
+
+/// What the header says.
+pub(super) struct Header {
+    /// In the order of the header. An entry without usable offsets is `Missing` already; the others are extents that
+    /// have not been held against the file yet.
+    pub(super) tensors: Vec<TensorInfo>,
+    /// Positions of tensors whose bytes cannot be read as their shape and type say, with the bytes that they need.
+    pub(super) damaged: Vec<(usize, u64)>,
+    /// The text ended early or an entry has no usable offsets: what is uncovered proves nothing.
+    pub(super) incomplete: bool,
+}
+
+pub(super) fn parse(cx: &mut ReadCx<'_>, text: &Arc<String>, at: Span) -> Result<Header, LimitHit> {
+    let n_entries = text.bytes().filter(|byte| *byte == b'{').count() as u64;
+    let tensors = cx.budget.vec(n_entries, SHORTEST_ENTRY, text.len() as u64)?;
+    let names = NameIndex::with_room(tensors.capacity());
+    let header = Header { tensors, damaged: Vec::new(), incomplete: false };
+    let mut parser = Parser { cx, text, at, json: Scanner::new(text), names, header, seen_metadata: false };
+    match parser.document() {
+        Ok(()) => {}
+        Err(Stop::Limit(hit)) => return Err(hit),
+        Err(Stop::Json(error)) => parser.syntax(&error),
+    }
+    Ok(parser.header)
+}
+
+struct Parser<'a, 'cx> {
+    cx: &'a mut ReadCx<'cx>,
+    text: &'a Arc<String>,
+    /// The header's text in its file.
+    at: Span,
+    json: Scanner<'a>,
+    names: NameIndex,
+    header: Header,
+    seen_metadata: bool,
+}
+
+/// The fields of one entry as far as they could be read.
+#[derive(Default)]
+struct Entry {
+    dtype: Option<DType>,
+    shape: Option<Dims>,
+    offsets: Option<(u64, u64)>,
+    /// A field was there with a wrong value, so its absence is no finding of its own.
+    spoilt: [bool; 3],
+}
+
+const FIELDS: [&str; 3] = ["dtype", "shape", "data_offsets"];
+
+impl<'a> Parser<'a, '_> {
+    fn document(&mut self) -> Result<(), Stop> {
+        self.json.skip_blanks();
+        let start = self.json.offset();
+        if start > 0 {
+            let message = format!("{start} blanks stand before the `{{` of the header");
+            self.report(&rules::LEADING_BLANKS, 0, start, message);
+        }
+        if !self.json.take(b'{') {
+            if let Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') = self.json.peek() {
+                self.header.incomplete = true;
+                let found = self.json.unexpected("the header to begin with `{`").message;
+                self.report(&rules::HEADER_NOT_OBJECT, start, 1, found);
+                return Ok(());
+            }
+            return Err(self.json.unexpected("`{` at the start of the header").into());
+        }
+        self.json.skip_blanks();
+        if !self.json.take(b'}') {
+            loop {
+                let key = self.json.string()?;
+                self.json.expect(b':', "after a key")?;
+                self.json.skip_blanks();
+                self.entry(key)?;
+                self.json.skip_blanks();
+                if self.json.take(b'}') {
+                    break;
+                }
+                if !self.json.take(b',') {
+                    return Err(self.json.unexpected("`,` or `}` after an entry").into());
+                }
+            }
+        }
+        self.padding();
+        Ok(())
+    }
+
+    /// What follows the object.
+    fn padding(&mut self) {
+        let start = self.json.offset();
+        self.json.skip_blanks();
+        let end = self.json.offset();
+        let blanks = self.text.get(start..end).unwrap_or_default();
+        if let Some(other) = blanks.find(|c| c != ' ') {
+            let place = start.saturating_add(other);
+            let len = blanks.len().saturating_sub(other);
+            self.report(&rules::PADDING_NOT_SPACE, place, len, "the header is padded with other blanks than spaces");
+        }
+        if blanks.len() > SPARE_ROOM {
+            let message = format!("{} blanks follow the header's object", blanks.len());
+            self.report(&rules::SPARE_ROOM, start, blanks.len(), message);
+        }
+        if self.json.peek().is_some() {
+            let rest = self.text.len().saturating_sub(end);
+            let found = self.json.unexpected("only spaces after the header's object").message;
+            self.report(&rules::HEADER_TRAILING, end, rest, format!("{found} ({rest} bytes up to the data)"));
+        }
+    }
+
+    fn entry(&mut self, key: Str) -> Result<(), Stop> {
+        let name = self.owned(key);
+        self.cx.budget.fits(Limit::StringBytes, name.len() as u64)?;
+        if name == METADATA_KEY && !self.metadata_is_a_tensor() {
+            return self.metadata(key);
+        }
+        self.cx.budget.charge(Limit::Tensors, 1)?;
+        let start = key.start.saturating_sub(1);
+        if name == METADATA_KEY {
+            let message = "a tensor is called `__metadata__`, which the format reserves";
+            self.report_tensor(&rules::RESERVED_NAME, start, message, &name);
+        }
+        let position = self.header.tensors.len();
+        let tensors = &self.header.tensors;
+        let seen = self.names.insert(&name, position, |at| {
+            if at == position { Some(&*name) } else { tensors.get(at).map(|tensor| tensor.name.as_str()) }
+        });
+        if seen.is_some() {
+            let message = format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
+            self.report_tensor(&rules::DUPLICATE_NAME, start, message, &name);
+        }
+        let entry = match self.json.peek() {
+            Some(b'{') => self.fields(&name)?,
+            Some(b'[') => self.array_form(&name)?,
+            _ => {
+                self.json.skip_value(self.cx.budget)?;
+                let message = "the entry is no object with `dtype`, `shape` and `data_offsets`";
+                self.report_tensor(&rules::ENTRY_FORM, start, message, &name);
+                Entry { spoilt: [true; 3], ..Entry::default() }
+            }
+        };
+        self.finish(name, start, entry);
+        Ok(())
+    }
+
+    fn fields(&mut self, name: &Text) -> Result<Entry, Stop> {
+        let mut entry = Entry::default();
+        let mut seen = [false; 3];
+        let mut others: Vec<std::borrow::Cow<'a, str>> = Vec::new();
+        self.json.bump();
+        self.json.skip_blanks();
+        if self.json.take(b'}') {
+            return Ok(entry);
+        }
+        loop {
+            let key = self.json.string()?;
+            self.json.expect(b':', "after a key")?;
+            self.json.skip_blanks();
+            let field = self.json.unescape(key);
+            let start = key.start.saturating_sub(1);
+            let known = FIELDS.iter().position(|known| *known == field);
+            let twice = match known.and_then(|known| seen.get_mut(known)) {
+                Some(seen) => std::mem::replace(seen, true),
+                None if others.contains(&field) => true,
+                None => {
+                    self.report_tensor(&rules::UNKNOWN_FIELD, start, format!("the entry has an unknown field `{field}`"), name);
+                    others.push(field.clone());
+                    false
+                }
+            };
+            if twice {
+                self.report_tensor(&rules::DUPLICATE_KEY, start, format!("the entry has the field `{field}` twice"), name);
+            }
+            self.field(known, &mut entry, name)?;
+            self.json.skip_blanks();
+            if self.json.take(b'}') {
+                return Ok(entry);
+            }
+            if !self.json.take(b',') {
+                return Err(self.json.unexpected("`,` or `}` after a field").into());
+            }
+        }
+    }
+
+    /// `["F32",[1],[0,4]]`: not in the specification, but the reference reader takes it.
+    fn array_form(&mut self, name: &Text) -> Result<Entry, Stop> {
+        let message = "the entry is an array; the format wants an object with `dtype`, `shape` and `data_offsets`";
+        let start = self.json.offset();
+        self.report_tensor(&rules::ENTRY_FORM, start, message, name);
+        let mut entry = Entry::default();
+        self.json.bump();
+        self.json.skip_blanks();
+        if self.json.take(b']') {
+            return Ok(entry);
+        }
+        for position in 0.. {
+            self.json.skip_blanks();
+            self.field(Some(position).filter(|position| *position < FIELDS.len()), &mut entry, name)?;
+            self.json.skip_blanks();
+            if self.json.take(b']') {
+                break;
+            }
+            if !self.json.take(b',') {
+                return Err(self.json.unexpected("`,` or `]` in an entry").into());
+            }
+        }
+        Ok(entry)
+    }
+
+    fn field(&mut self, known: Option<usize>, entry: &mut Entry, name: &Text) -> Result<(), Stop> {
+        let start = self.json.offset();
+        let good = match known {
+            Some(0) => {
+                entry.dtype = self.dtype(name)?;
+                entry.dtype.is_some()
+            }
+            Some(1) => {
+                entry.shape = self.integers()?;
+                entry.shape.is_some()
+            }
+            Some(2) => {
+                entry.offsets = self.integers()?.and_then(|pair| <[u64; 2]>::try_from(&*pair).ok()).map(Into::into);
+                entry.offsets.is_some()
+            }
+            _ => {
+                self.json.skip_value(self.cx.budget)?;
+                true
+            }
+        };
+        if let Some((known, false)) = known.map(|known| (known, good)) {
+            let wanted = ["a string", "an array of integers from 0 to 2^64 - 1", "two integers from 0 to 2^64 - 1"];
+            let found = self.text.get(start..self.json.offset()).unwrap_or_default();
+            let field = FIELDS.get(known).copied().unwrap_or_default();
+            let wanted = wanted.get(known).copied().unwrap_or_default();
+            let message = format!("`{field}` is `{}`, not {wanted}", excerpt(found));
+            let len = found.len();
+            let finding = rules::FIELD_TYPE.at(self.span(start, len), message).tensor(name);
+            self.cx.report(finding);
+            if let Some(spoilt) = entry.spoilt.get_mut(known) {
+                *spoilt = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn dtype(&mut self, name: &Text) -> Result<Option<DType>, Stop> {
+        let start = self.json.offset();
+        match self.json.peek() {
+            Some(b'"') => {
+                let string = self.json.string()?;
+                Ok(Some(self.dtype_named(string)).filter(|dtype| !dtype.name().is_empty()))
+            }
+            Some(b'{') => {
+                // `{"F32":null}` is how the reference's JSON library can spell an enum; no writer does.
+                let mut inner = self.json.clone();
+                self.json.skip_value(self.cx.budget)?;
+                inner.bump();
+                let key = inner.string().ok();
+                let one = inner.expect(b':', "").is_ok() && {
+                    inner.skip_blanks();
+                    inner.take_null() && inner.expect(b'}', "").is_ok()
+                };
+                let Some(key) = key.filter(|_| one) else { return Ok(None) };
+                let message = "the dtype is an object; the format wants its name as a string";
+                self.report_tensor(&rules::ENTRY_FORM, start, message, name);
+                Ok(Some(self.dtype_named(key)))
+            }
+            _ => {
+                self.json.skip_value(self.cx.budget)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn dtype_named(&self, string: Str) -> DType {
+        let code = self.json.unescape(string);
+        DType::from_name(&code).unwrap_or_else(|| DType::Unknown(self.owned(string)))
+    }
+
+    /// An array of plain integers; `None`, with the value stepped over, for anything else.
+    fn integers(&mut self) -> Result<Option<Dims>, Stop> {
+        let start = self.json.clone();
+        if self.json.take(b'[') {
+            let mut dims = Dims::SCALAR;
+            self.json.skip_blanks();
+            if self.json.take(b']') {
+                return Ok(Some(dims));
+            }
+            loop {
+                self.json.skip_blanks();
+                let digit = matches!(self.json.peek(), Some(b'0'..=b'9'));
+                let Some(Number::Unsigned(dim)) = digit.then(|| self.json.number()).transpose()? else { break };
+                dims.push(dim);
+                self.cx.budget.fits(Limit::Dims, dims.len() as u64)?;
+                self.json.skip_blanks();
+                if self.json.take(b']') {
+                    return Ok(Some(dims));
+                }
+                if !self.json.take(b',') {
+                    break;
+                }
+            }
+        }
+        self.json = start;
+        self.json.skip_value(self.cx.budget)?;
+        Ok(None)
+    }
+
+    /// Puts the tensor into the table; what is wrong with it alone is reported here.
+    fn finish(&mut self, name: Text, start: usize, entry: Entry) {
+        let found = [entry.dtype.is_some(), entry.shape.is_some(), entry.offsets.is_some()];
+        for ((field, found), spoilt) in FIELDS.iter().zip(found).zip(entry.spoilt) {
+            if !found && !spoilt {
+                self.report_tensor(&rules::MISSING_FIELD, start, format!("the entry has no `{field}`"), &name);
+            }
+        }
+        let position = self.header.tensors.len();
+        let dtype = entry.dtype.unwrap_or_else(|| DType::Unknown(Text::default()));
+        let size = entry.shape.as_ref().map(|shape| dtype.byte_len(shape));
+        if let DType::Unknown(code) = &dtype
+            && !code.is_empty()
+        {
+            let message = format!("the dtype `{code}` is unknown; the file may be newer than this version");
+            self.report_tensor(&rules::UNKNOWN_DTYPE, start, message, &name);
+        }
+        let shape = entry.shape.unwrap_or(Dims::SCALAR);
+        match size {
+            Some(Err(SizeError::Overflow)) => {
+                let message = format!("{dtype} {shape} has more bits than 64 bits can count");
+                self.report_tensor(&rules::SIZE_OVERFLOW, start, message, &name);
+            }
+            Some(Err(SizeError::PartialBlock)) => {
+                let message = format!("{dtype} {shape} does not fill whole bytes");
+                self.report_tensor(&rules::PARTIAL_BYTE, start, message, &name);
+            }
+            _ => {}
+        }
+        let want = size.and_then(Result::ok).unwrap_or_default();
+        let data_start = self.at.end();
+        let data = match entry.offsets {
+            Some((begin, end)) if begin > end => {
+                let message = format!("the data ends at {end}, before its begin at {begin}");
+                self.report_tensor(&rules::OFFSETS_REVERSED, start, message, &name);
+                None
+            }
+            Some((begin, end)) => {
+                let len = end.saturating_sub(begin);
+                match size {
+                    Some(Ok(want)) if want != len => {
+                        let message = format!("{dtype} {shape} needs {want} bytes, its offsets span {len}");
+                        self.report_tensor(&rules::SIZE_MISMATCH, start, message, &name);
+                        self.header.damaged.push((position, want));
+                    }
+                    Some(Ok(_) | Err(SizeError::UnknownType)) => {}
+                    _ => self.header.damaged.push((position, len)),
+                }
+                // Offsets near 2^64 cannot be placed in a file; the end of the number range stands for them.
+                Some(Data::Extent(Span { source: self.at.source, start: data_start.saturating_add(begin), len }))
+            }
+            None => None,
+        };
+        self.header.incomplete |= data.is_none();
+        let data = data.unwrap_or(Data::Missing { want, have: 0, file: None });
+        self.header.tensors.push(TensorInfo::dense(name, dtype, shape, data));
+    }
+
+    /// Whether the value of `__metadata__` is a tensor's entry: nothing else has an array under these keys.
+    fn metadata_is_a_tensor(&self) -> bool {
+        let mut ahead = self.json.clone();
+        if !ahead.take(b'{') {
+            return false;
+        }
+        let mut found = 0;
+        loop {
+            let Ok(key) = ahead.string() else { return false };
+            if ahead.expect(b':', "").is_err() {
+                return false;
+            }
+            ahead.skip_blanks();
+            let field = ahead.unescape(key);
+            if ahead.peek() == Some(b'[') && (field == "shape" || field == "data_offsets") {
+                found += 1;
+            }
+            if ahead.skip_value(self.cx.budget).is_err() {
+                return false;
+            }
+            ahead.skip_blanks();
+            if !ahead.take(b',') {
+                return found == 2;
+            }
+        }
+    }
+
+    fn metadata(&mut self, key: Str) -> Result<(), Stop> {
+        let start = key.start.saturating_sub(1);
+        if std::mem::replace(&mut self.seen_metadata, true) {
+            self.report(&rules::DUPLICATE_KEY, start, METADATA_KEY.len(), "`__metadata__` occurs twice");
+        }
+        if self.json.peek() == Some(b'n') && self.json.take_null() {
+            self.report(&rules::METADATA_NULL, start, METADATA_KEY.len(), "`__metadata__` is `null`");
+            return Ok(());
+        }
+        if !self.json.take(b'{') {
+            let value = self.json.skip_value(self.cx.budget)?;
+            let found = excerpt(self.text.get(value.clone()).unwrap_or_default());
+            let message = format!("`__metadata__` is `{found}`, not an object of strings");
+            self.report(&rules::METADATA_NOT_STRING, value.start, value.len(), message);
+            return Ok(());
+        }
+        let first = self.cx.checkpoint.metadata.len();
+        let mut names = NameIndex::default();
+        self.json.skip_blanks();
+        if self.json.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            let key = self.json.string()?;
+            self.json.expect(b':', "after a key")?;
+            self.json.skip_blanks();
+            self.cx.budget.charge(Limit::MetadataItems, 1)?;
+            let name = self.owned(key);
+            let position = self.cx.checkpoint.metadata.len();
+            let pairs = &self.cx.checkpoint.metadata;
+            let seen = names.insert(&name, position, |at| {
+                if at == position { Some(&*name) } else { pairs.get(at).filter(|_| at >= first).map(|(key, _)| key.as_str()) }
+            });
+            if seen.is_some() {
+                let message = format!("`__metadata__` has the key `{name}` twice");
+                let finding = rules::DUPLICATE_KEY.at(self.span(key.start.saturating_sub(1), name.len()), message);
+                self.cx.report(finding.subject(name.clone()));
+            }
+            if self.json.peek() == Some(b'"') {
+                let value = self.json.string()?;
+                let value = self.owned(value);
+                self.cx.budget.fits(Limit::StringBytes, value.len() as u64)?;
+                self.cx.checkpoint.metadata.push((name, Value::Str(value)));
+            } else {
+                let value = self.json.skip_value(self.cx.budget)?;
+                let text = self.text.get(value.clone()).unwrap_or_default();
+                let message = format!("`__metadata__` value of `{name}` is `{}`, not a string", excerpt(text));
+                let finding = rules::METADATA_NOT_STRING.at(self.span(value.start, value.len()), message);
+                self.cx.report(finding.subject(name.clone()));
+                // Kept as its text, so that it can be seen.
+                self.cx.checkpoint.metadata.push((name, Value::Str(text.into())));
+            }
+            self.json.skip_blanks();
+            if self.json.take(b'}') {
+                return Ok(());
+            }
+            if !self.json.take(b',') {
+                return Err(self.json.unexpected("`,` or `}` in `__metadata__`").into());
+            }
+        }
+    }
+
+    fn syntax(&mut self, error: &JsonError) {
+        self.header.incomplete = true;
+        let message = format!("the header is not valid JSON: {}", error.message);
+        self.report(&rules::HEADER_JSON, error.offset, 1, message);
+    }
+
+    /// A string of the header as shared text.
+    fn owned(&self, string: Str) -> Text {
+        let part = (!string.escaped)
+            .then(|| Text::part(self.text, string.start, string.end.saturating_sub(string.start)))
+            .flatten();
+        part.unwrap_or_else(|| self.json.unescape(string).into_owned().into())
+    }
+
+    fn span(&self, start: usize, len: usize) -> Span {
+        let left = self.at.len.saturating_sub(start as u64);
+        Span { source: self.at.source, start: self.at.start.saturating_add(start as u64), len: left.min(len as u64) }
+    }
+
+    fn report(&mut self, rule: &'static Rule, start: usize, len: usize, message: impl Into<String>) {
+        let finding = rule.at(self.span(start, len), message);
+        self.cx.report(finding);
+    }
+
+    /// Reports a problem of one tensor; the span runs from its name to where the scanner stands.
+    fn report_tensor(&mut self, rule: &'static Rule, start: usize, message: impl Into<String>, name: &Text) {
+        let len = self.json.offset().saturating_sub(start);
+        let finding = rule.at(self.span(start, len), message).tensor(name);
+        self.cx.report(finding);
+    }
+}
+
+/// The beginning of a text from the file, short enough for a message.
+fn excerpt(text: &str) -> String {
+    let mut cut: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if cut.len() < text.len() && text.chars().count() > 60 {
+        cut.push('…');
+    }
+    cut
+}

@@ -32,6 +32,17 @@ pub struct Checkpoint {
     pub unfinished: bool,
     /// What the shard index says; `None` without one.
     pub shard_map: Option<ShardMap>,
+    /// The outcome of a comparison with an expected identity, once `verify` has made one.
+    pub compared: Option<Comparison>,
+}
+
+/// The outcome of a comparison with an expected identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Whether the weights are the expected ones.
+    pub equal: bool,
+    /// Where the expectation comes from: `given` when the caller named it.
+    pub evidence: &'static str,
 }
 
 /// What a shard index says.

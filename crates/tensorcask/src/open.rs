@@ -140,7 +140,11 @@ impl OpenOptions {
             checkpoint.unfinished |= finding.rule.code == rules::INCOMPLETE_DOWNLOAD.code;
             checkpoint.findings.push(finding);
         }
-        checks::run(&mut checkpoint, &root, &budget)?;
+        if metadata.is_dir() || checkpoint.shard_map.is_some() {
+            checks::headers(&mut checkpoint, &root, &budget)?;
+        } else {
+            checks::headers(&mut checkpoint, &NoRoot, &budget)?;
+        }
         Ok(checkpoint)
     }
 
@@ -156,7 +160,7 @@ impl OpenOptions {
         opener
             .read(&mut checkpoint, &NoRoot, source, &budget)?
             .ok_or_else(|| Error::Unrecognized { path: PathBuf::from(name) })?;
-        checks::run(&mut checkpoint, &NoRoot, &budget)?;
+        checks::headers(&mut checkpoint, &NoRoot, &budget)?;
         Ok(checkpoint)
     }
 

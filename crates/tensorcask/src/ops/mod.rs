@@ -1,5 +1,7 @@
 //! Every command is a function over the table.
 
 mod progress;
+mod verdict;
 
 pub use progress::Progress;
+pub use verdict::{Identity, Security, Structure, Verdict, verdict};

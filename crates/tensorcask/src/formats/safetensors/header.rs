@@ -33,6 +33,11 @@ pub(super) fn parse(cx: &mut ReadCx<'_>, text: &Arc<String>, at: Span) -> Result
     let mut parser = Parser { cx, text, at, json: Scanner::new(text), names, header, seen_metadata: false };
     match parser.document() {
         Ok(()) => {}
+        // The reference's parser stops at the same depth and calls it a syntax error.
+        Err(Stop::Limit(hit)) if hit.limit == Limit::Depth => {
+            let message = format!("values are nested deeper than {} levels", hit.allowed);
+            parser.syntax(&parser.json.error(message));
+        }
         Err(Stop::Limit(hit)) => return Err(hit),
         Err(Stop::Json(error)) => parser.syntax(&error),
     }
@@ -261,7 +266,7 @@ impl<'a> Parser<'a, '_> {
         match self.json.peek() {
             Some(b'"') => {
                 let string = self.json.string()?;
-                Ok(Some(self.dtype_named(string)).filter(|dtype| !dtype.name().is_empty()))
+                Ok(Some(self.dtype_named(string)))
             }
             Some(b'{') => {
                 // `{"F32":null}` is how the reference's JSON library can spell an enum; no writer does.
@@ -328,14 +333,12 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let position = self.header.tensors.len();
-        let dtype = entry.dtype.unwrap_or_else(|| DType::Unknown(Text::default()));
-        let size = entry.shape.as_ref().map(|shape| dtype.byte_len(shape));
-        if let DType::Unknown(code) = &dtype
-            && !code.is_empty()
-        {
+        if let Some(DType::Unknown(code)) = &entry.dtype {
             let message = format!("the dtype `{code}` is unknown; the file may be newer than this version");
             self.report_tensor(&rules::UNKNOWN_DTYPE, start, message, &name);
         }
+        let dtype = entry.dtype.unwrap_or_else(|| DType::Unknown(Text::default()));
+        let size = entry.shape.as_ref().map(|shape| dtype.byte_len(shape));
         let shape = entry.shape.unwrap_or(Dims::SCALAR);
         match size {
             Some(Err(SizeError::Overflow)) => {

@@ -1,0 +1,63 @@
+//! Names that a wrapper left behind: `torch.compile` puts `_orig_mod` into the path, data parallelism puts `module` before it.
+
+use super::{Check, CheckCx, rule};
+use crate::core::{Result, Rule};
+
+pub(super) struct Prefixes;
+
+static WRAPPER_PREFIX: Rule = rule!("CK001" "wrapper-prefix" Structure Warning ["IX17"] "Tensor names carry the prefix of a training wrapper: `_orig_mod.` (torch.compile) or `module.` (data parallel). A model built without the wrapper finds none of these names; with `strict=False` it loads nothing and says nothing. Rename the tensors.");
+
+/// What the compile wrapper puts into a path, at any depth.
+const COMPILED: &str = "_orig_mod";
+/// What the data-parallel wrapper puts in front.
+const PARALLEL: &str = "module.";
+
+static RULES: &[&Rule] = &[&WRAPPER_PREFIX];
+
+impl Check for Prefixes {
+    fn rules(&self) -> &'static [&'static Rule] {
+        RULES
+    }
+
+    fn headers(&self, cx: &mut CheckCx<'_>) -> Result<()> {
+        let names = || cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str());
+        let n_names = names().count();
+        // Everything up to and with the last wrapper part is the prefix to be cut.
+        let compiled: Vec<(&str, usize)> = names().filter_map(|name| Some((name, end_of_part(name, COMPILED)?))).collect();
+        let n_parallel = names().filter(|name| name.starts_with(PARALLEL)).count();
+        let (n_hit, example, end) = if let Some((example, end)) = compiled.first() {
+            (compiled.len(), *example, *end)
+        } else if n_parallel * 2 > n_names {
+            let example = names().find(|name| name.starts_with(PARALLEL)).unwrap_or_default();
+            (n_parallel, example, PARALLEL.len())
+        } else {
+            return Ok(());
+        };
+        let prefix = example.get(..end).unwrap_or_default().to_owned();
+        let share = if n_hit == n_names { format!("all {n_names}") } else { format!("{n_hit} of {n_names}") };
+        let kept = prefix.replace("_orig_mod.", "");
+        let kept = kept.strip_prefix(PARALLEL).unwrap_or(&kept);
+        let help = if kept.is_empty() {
+            format!("mend it with `tensorcask convert SRC DST --strip-prefix {prefix}`")
+        } else {
+            format!("mend it with `tensorcask convert SRC DST --rename '{prefix}*={kept}*'`")
+        };
+        let message = format!("{share} tensor names carry the wrapper prefix `{prefix}`, as in `{example}`");
+        let finding = WRAPPER_PREFIX.found(super::WHOLE, message).subject(prefix).help(help);
+        cx.checkpoint.findings.push(finding);
+        Ok(())
+    }
+}
+
+/// Offset after the part `part.` of a dotted name, where it is a whole part.
+fn end_of_part(name: &str, part: &str) -> Option<usize> {
+    let mut end = 0;
+    let mut found = None;
+    for piece in name.split_inclusive('.') {
+        end += piece.len();
+        if piece.strip_suffix('.') == Some(part) {
+            found = Some(end);
+        }
+    }
+    found
+}

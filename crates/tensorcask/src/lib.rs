@@ -3,6 +3,7 @@
 
 pub mod checkpoint;
 pub mod core;
+pub mod elements;
 pub mod format;
 pub mod formats;
 pub mod numeric;
@@ -15,8 +16,8 @@ mod wire;
 
 pub use checkpoint::{Checkpoint, Findings, Metadata, Value};
 pub use core::{
-    ByteOrder, Category, DType, Data, Dims, Error, Finding, Limits, Place, Result, Rule, Severity, Span, TensorInfo, Text,
-    View,
+    ByteOrder, Category, DType, Data, Dims, Error, Finding, Limits, Place, Result, Rule, Severity, Span,
+    TensorInfo, Text, View,
 };
 pub use open::{Discovery, OpenOptions, open};
 pub use source::{Bytes, Links};

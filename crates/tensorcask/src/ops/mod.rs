@@ -1,5 +1,7 @@
 //! Every command is a function over the table.
 
+pub mod diff;
+pub mod hash;
 mod progress;
 mod verdict;
 

@@ -9,7 +9,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let elapsed = start.elapsed();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for tensor in checkpoint.tensors.iter().take(50) {
-        writeln!(out, "{:8} {:16} {:10} {}", tensor.dtype, tensor.view.shape, tensor.byte_len(), tensor.name)?;
+        writeln!(
+            out,
+            "{:8} {:16} {:10} {}",
+            tensor.dtype,
+            tensor.view.shape,
+            tensor.byte_len(),
+            tensor.name
+        )?;
     }
     for finding in &checkpoint.findings {
         let word = finding.severity.name();

@@ -52,6 +52,8 @@ pub struct ShardMap {
     pub index: SourceId,
     /// In the order of the index.
     pub entries: Vec<ShardEntry>,
+    /// A line could not be used, so a tensor that no line names proves nothing.
+    pub is_damaged: bool,
     /// `metadata.total_size` as it stands, with its place.
     pub total_size: Option<(Text, Span)>,
     /// `metadata.total_parameters`, likewise.
@@ -125,7 +127,8 @@ impl Findings {
         *count += 1;
         if *count <= KEPT_PER_RULE {
             self.kept.push(finding);
-        } else if let Some(last) = self.kept.iter_mut().rev().find(|kept| kept.rule.code == finding.rule.code) {
+        } else if let Some(last) = self.kept.iter_mut().rev().find(|kept| kept.rule.code == finding.rule.code)
+        {
             last.severity = last.severity.max(finding.severity);
             last.help = Some(format!("{} more findings of this rule are not shown", *count - KEPT_PER_RULE));
         }

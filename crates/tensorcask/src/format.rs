@@ -1,8 +1,9 @@
 //! What a format is: a function that builds a table from a header, and perhaps one that lays a table out in files.
 
 use crate::{
-    checkpoint::{Checkpoint, Metadata},
+    checkpoint::{Checkpoint, Metadata, Value},
     core::{Budget, DType, Dims, Error, Finding, Result, Rule, SourceId, Span, Text},
+    sink::OldSet,
     source::{Entry, ReadAt, Root},
 };
 use std::{cell::Cell, sync::Arc};
@@ -172,7 +173,13 @@ pub(crate) trait Opener {
     fn file(&self, checkpoint: &mut Checkpoint, root: &dyn Root, name: &str) -> Result<Option<SourceId>>;
 
     /// Reads the source with the format that claims it and joins its table.
-    fn child(&self, checkpoint: &mut Checkpoint, root: &dyn Root, source: SourceId, budget: &Budget) -> Result<Child>;
+    fn child(
+        &self,
+        checkpoint: &mut Checkpoint,
+        root: &dyn Root,
+        source: SourceId,
+        budget: &Budget,
+    ) -> Result<Child>;
 
     /// Whether some format in the registry is usually stored under such a name.
     fn promises_weights(&self, name: &str) -> bool;
@@ -261,6 +268,27 @@ pub trait Encode: Sync {
 
     /// Whether a tensor of this type can be written.
     fn holds(&self, dtype: &DType) -> bool;
+
+    /// Whether a metadata value can be written with its type; others become text.
+    fn holds_value(&self, value: &Value) -> bool {
+        matches!(value, Value::Str(_))
+    }
+
+    /// The set of this format that lies among the files called `names` in a folder and that a new set replaces;
+    /// `read` gives the content of one of them.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    fn old_set(&self, names: &[String], read: &dyn Fn(&str) -> Result<Vec<u8>>) -> Result<OldSet> {
+        let _ = (names, read);
+        Ok(OldSet::default())
+    }
+
+    /// `index`, as this format writes it, with each file's name passed through `to`; `None` if it is none of its.
+    fn renamed_index(&self, index: &[u8], to: &dyn Fn(&str) -> String) -> Option<Vec<u8>> {
+        let _ = (index, to);
+        None
+    }
 }
 
 /// What is to be written.
@@ -268,7 +296,7 @@ pub struct Job<'a> {
     /// The tensors, in the order of the source.
     pub targets: &'a [TensorSpec],
     /// The metadata.
-    pub metadata: &'a [(Text, crate::checkpoint::Value)],
+    pub metadata: &'a [(Text, Value)],
     /// Name of the single file; sets of files take their names from the format's convention.
     pub file_name: &'a str,
     /// Write a set: tensor bytes of one file at most, and an index when there is more than one.

@@ -43,7 +43,13 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        OpenOptions { limits: Limits::default(), links: Links::Inside, mmap: true, formats: formats::ALL, within: None }
+        OpenOptions {
+            limits: Limits::default(),
+            links: Links::Inside,
+            mmap: true,
+            formats: formats::ALL,
+            within: None,
+        }
     }
 }
 
@@ -125,7 +131,8 @@ impl OpenOptions {
         }
         let metadata = std::fs::metadata(path).map_err(io_error)?;
         let folder = if metadata.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-        let root = FolderRoot::new(folder, self.links, self.mmap, self.within.as_deref()).map_err(io_error)?;
+        let root =
+            FolderRoot::new(folder, self.links, self.mmap, self.within.as_deref()).map_err(io_error)?;
         let opener = files::Registry { formats: self.formats };
         let budget = Budget::new(self.limits.clone());
         let name = file_name(path);
@@ -134,7 +141,9 @@ impl OpenOptions {
         } else {
             let io = crate::source::open_file(path, self.mmap).map_err(io_error)?;
             let source = checkpoint.sources.add_file(name.as_str().into(), io);
-            opener.read(&mut checkpoint, &root, source, &budget)?.ok_or_else(|| Error::Unrecognized { path: path.into() })?;
+            opener
+                .read(&mut checkpoint, &root, source, &budget)?
+                .ok_or_else(|| Error::Unrecognized { path: path.into() })?;
         }
         for finding in walk::leftovers(path, metadata.is_dir()) {
             checkpoint.unfinished |= finding.rule.code == rules::INCOMPLETE_DOWNLOAD.code;
@@ -189,5 +198,6 @@ impl OpenOptions {
 /// The last part of a path, for people and for probes.
 fn file_name(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    name.or_else(|| Some(std::fs::canonicalize(path).ok()?.file_name()?.to_string_lossy().into_owned())).unwrap_or_default()
+    name.or_else(|| Some(std::fs::canonicalize(path).ok()?.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_default()
 }

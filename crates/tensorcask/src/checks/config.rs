@@ -34,7 +34,9 @@ impl Check for ConfigDtype {
             return Ok(());
         }
         let value = ["dtype", "torch_dtype"].iter().find_map(|key| config.json.get(key));
-        let Some((value, named)) = value.and_then(|value| Some((value, value.as_str()?))) else { return Ok(()) };
+        let Some((value, named)) = value.and_then(|value| Some((value, value.as_str()?))) else {
+            return Ok(());
+        };
         let spelt = named.strip_prefix("torch.").unwrap_or(named);
         let Some((_, wanted)) = TYPES.iter().find(|(name, _)| *name == spelt) else { return Ok(()) };
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -47,7 +49,8 @@ impl Check for ConfigDtype {
         let total = counts.values().fold(0u64, |sum, count| sum.saturating_add(*count));
         let Some((most, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return Ok(()) };
         if *most != wanted.name() {
-            let message = format!("the config says `{named}` ({wanted}); {count} of {total} parameters are {most}");
+            let message =
+                format!("the config says `{named}` ({wanted}); {count} of {total} parameters are {most}");
             let finding = CONFIG_DTYPE.at(config.span(value), message);
             cx.checkpoint.findings.push(finding.help("correct the config, or cast the weights"));
         }

@@ -31,7 +31,9 @@ impl Check for Index {
             match holders.get(tensor.name.as_str()) {
                 None => drop(holders.insert(&tensor.name, file)),
                 Some(first) if *first == file => {}
-                Some(first) => several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file]),
+                Some(first) => {
+                    several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file])
+                }
             }
         }
         let missing_shards: BTreeSet<&Text> = cx
@@ -55,19 +57,26 @@ impl Check for Index {
                 continue;
             }
             let message = match holder {
-                Some(other) => format!("the index puts `{}` into `{}`; it lies in `{other}`", entry.tensor, entry.shard),
-                None => format!("the index puts `{}` into `{}`, which does not hold it", entry.tensor, entry.shard),
+                Some(other) => {
+                    format!("the index puts `{}` into `{}`; it lies in `{other}`", entry.tensor, entry.shard)
+                }
+                None => format!(
+                    "the index puts `{}` into `{}`, which does not hold it",
+                    entry.tensor, entry.shard
+                ),
             };
-            let finding = NOT_IN_SHARD.at(entry.span, message).tensor(&entry.tensor).subject(entry.shard.clone());
+            let finding =
+                NOT_IN_SHARD.at(entry.span, message).tensor(&entry.tensor).subject(entry.shard.clone());
             findings.push(finding.help("fetch index and shards from one revision"));
         }
-        let broken_index = map.entries.is_empty();
+        let broken_index = map.is_damaged || map.entries.is_empty();
         for tensor in &cx.checkpoint.tensors {
             if broken_index || mapped.contains(tensor.name.as_str()) || !holds(tensor) {
                 continue;
             }
             let Some(file) = cx.file_of(tensor) else { continue };
-            let message = format!("the shard `{file}` holds `{}`, which the index does not name", tensor.name);
+            let message =
+                format!("the shard `{file}` holds `{}`, which the index does not name", tensor.name);
             findings.push(NOT_IN_INDEX.found(Place::File(file), message).tensor(&tensor.name));
         }
         let mut names: Vec<_> = several.iter().collect();
@@ -75,17 +84,25 @@ impl Check for Index {
         for (name, files) in names {
             let list = files.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(" and ");
             let place = Place::File(files.iter().next_back().cloned().unwrap_or_default());
-            findings.push(IN_TWO_SHARDS.found(place, format!("`{name}` lies in {list}")).tensor(&(*name).into()));
+            findings
+                .push(IN_TWO_SHARDS.found(place, format!("`{name}` lies in {list}")).tensor(&(*name).into()));
         }
         if let Some((text, span)) = &map.total_size
-            && !cx.checkpoint.tensors.iter().any(|tensor| matches!(&tensor.view.data, crate::core::Data::Missing { want: 0, .. }))
+            && !cx
+                .checkpoint
+                .tensors
+                .iter()
+                .any(|tensor| matches!(&tensor.view.data, crate::core::Data::Missing { want: 0, .. }))
             && cx.checkpoint.unread.is_empty()
         {
-            let counted = cx.checkpoint.tensors.iter().fold(0u64, |sum, tensor| sum.saturating_add(tensor.byte_len()));
+            let counted =
+                cx.checkpoint.tensors.iter().fold(0u64, |sum, tensor| sum.saturating_add(tensor.byte_len()));
             if text.parse() != Ok(counted) {
                 let message = match text.parse::<u64>() {
                     Ok(_) => format!("`total_size` is {text}, the tensors have {counted} bytes"),
-                    Err(_) => format!("`total_size` is `{text}`, no integer; the tensors have {counted} bytes"),
+                    Err(_) => {
+                        format!("`total_size` is `{text}`, no integer; the tensors have {counted} bytes")
+                    }
                 };
                 findings.push(TOTAL_SIZE.at(*span, message).help(format!("set it to {counted}")));
             }
@@ -101,7 +118,12 @@ fn holds(tensor: &crate::core::TensorInfo) -> bool {
 }
 
 fn format_differs(cx: &mut CheckCx<'_>) {
-    let values = cx.checkpoint.metadata.iter().filter(|(key, _)| key == "format").map(|(_, value)| format!("{value:?}"));
+    let values = cx
+        .checkpoint
+        .metadata
+        .iter()
+        .filter(|(key, _)| key == "format")
+        .map(|(_, value)| format!("{value:?}"));
     let mut values: Vec<String> = values.collect();
     values.sort_unstable();
     values.dedup();

@@ -122,7 +122,9 @@ impl<'a> CheckCx<'a> {
             Err(Stop::Json(error)) => {
                 let place = Span { source, start: error.offset as u64, len: 1 };
                 let message = format!("`{name}` is not valid JSON: {}", error.message);
-                self.checkpoint.findings.push(SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again")));
+                self.checkpoint
+                    .findings
+                    .push(SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again")));
                 Ok(None)
             }
             Err(Stop::Limit(hit)) => Err(hit.into()),

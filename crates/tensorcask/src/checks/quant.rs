@@ -18,6 +18,9 @@ impl Check for QuantGroups {
     }
 
     fn headers(&self, cx: &mut CheckCx<'_>) -> Result<()> {
+        if !cx.checkpoint.tensors.iter().any(|tensor| tensor.name.ends_with(".scales")) {
+            return Ok(());
+        }
         // prefix -> member -> file
         let mut groups: BTreeMap<&str, BTreeMap<&str, Option<Text>>> = BTreeMap::new();
         for tensor in &cx.checkpoint.tensors {
@@ -27,7 +30,9 @@ impl Check for QuantGroups {
                 groups.entry(prefix).or_default().insert(member, cx.file_of(tensor));
             }
         }
-        let packed = |group: &BTreeMap<&str, Option<Text>>| group.contains_key("qweight") || group.contains_key("weight");
+        let packed = |group: &BTreeMap<&str, Option<Text>>| {
+            group.contains_key("qweight") || group.contains_key("weight")
+        };
         // Without one group that has weight and scales the names mean something else.
         if !groups.values().any(|group| packed(group) && group.contains_key("scales")) {
             return Ok(());
@@ -53,7 +58,10 @@ impl Check for QuantGroups {
             }
         }
         if let Some(first) = straddling.first() {
-            let message = format!("{} quantised weights lie in more than one shard; the first is `{first}`", straddling.len());
+            let message = format!(
+                "{} quantised weights lie in more than one shard; the first is `{first}`",
+                straddling.len()
+            );
             findings.push(QUANT_GROUP.found(super::WHOLE, message).subject(*first).severity(Severity::Note));
         }
         findings.into_iter().for_each(|finding| cx.checkpoint.findings.push(finding));

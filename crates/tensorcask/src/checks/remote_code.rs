@@ -10,8 +10,13 @@ pub(super) struct RemoteCode;
 
 static AUTO_MAP: Rule = rule!("CK005" "auto-map" Security Warning ["TOK-01"] "`auto_map` names Python classes that a loader imports when it is told to trust remote code. Code in the same folder needs a look before that; code in another repository (`repository--module.Class`) is an error, because what it holds tomorrow is not what you looked at today.");
 
-const CONFIGS: &[&str] =
-    &["config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json", "generation_config.json"];
+const CONFIGS: &[&str] = &[
+    "config.json",
+    "tokenizer_config.json",
+    "processor_config.json",
+    "preprocessor_config.json",
+    "generation_config.json",
+];
 
 static RULES: &[&Rule] = &[&AUTO_MAP];
 
@@ -26,14 +31,26 @@ impl Check for RemoteCode {
             let Some(map) = config.json.get("auto_map") else { continue };
             let mut classes = Vec::new();
             collect(map, &mut classes);
-            let (remote, local): (Vec<&str>, Vec<&str>) = classes.iter().partition(|class| class.contains("--"));
+            let (remote, local): (Vec<&str>, Vec<&str>) =
+                classes.iter().partition(|class| class.contains("--"));
             let cases = [
-                (remote, Severity::Error, "code in another repository", "do not load it with trusted remote code"),
-                (local, Severity::Warning, "code in this folder", "read the named modules before you trust them"),
+                (
+                    remote,
+                    Severity::Error,
+                    "code in another repository",
+                    "do not load it with trusted remote code",
+                ),
+                (
+                    local,
+                    Severity::Warning,
+                    "code in this folder",
+                    "read the named modules before you trust them",
+                ),
             ];
             for (classes, severity, what, help) in cases {
                 if let Some(first) = classes.first() {
-                    let list = classes.iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
+                    let list =
+                        classes.iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
                     let finding = AUTO_MAP.at(config.span(map), format!("`{name}` names {what}: {list}"));
                     cx.checkpoint.findings.push(finding.subject(*first).severity(severity).help(help));
                 }

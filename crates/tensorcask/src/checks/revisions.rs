@@ -35,7 +35,8 @@ impl Check for Revisions {
             }
         }
         if commits.len() > 1 {
-            let list: Vec<_> = commits.iter().map(|(commit, file)| format!("`{file}` from {commit}")).collect();
+            let list: Vec<_> =
+                commits.iter().map(|(commit, file)| format!("`{file}` from {commit}")).collect();
             let message = format!("the files come from {} commits: {}", commits.len(), list.join(", "));
             let finding = MIXED_REVISIONS.found(super::WHOLE, message);
             cx.checkpoint.findings.push(finding.help("fetch the folder again at one commit"));

@@ -10,7 +10,13 @@ pub(super) struct TiedHead;
 
 static TIED_HEAD: Rule = rule!("CK003" "tied-head" Structure Warning ["IX16"] "`tie_word_embeddings` and the tensors disagree: untied, but no output head is stored, so loaders make up a random one; or tied, but a head is stored that differs from the embedding, so the stored head is ignored.");
 
-const EMBEDDINGS: &[&str] = &["embed_tokens.weight", "wte.weight", "word_embeddings.weight", "tok_embeddings.weight", "embed_in.weight"];
+const EMBEDDINGS: &[&str] = &[
+    "embed_tokens.weight",
+    "wte.weight",
+    "word_embeddings.weight",
+    "tok_embeddings.weight",
+    "embed_in.weight",
+];
 const HEADS: &[&str] = &["lm_head.weight", "output.weight", "embed_out.weight"];
 
 static RULES: &[&Rule] = &[&TIED_HEAD];
@@ -32,7 +38,12 @@ impl Check for TiedHead {
             {
                 format!(
                     "the config says tied; `{}` is {} {}, `{}` is {} {}",
-                    embedding.name, embedding.dtype, embedding.view.shape, head.name, head.dtype, head.view.shape
+                    embedding.name,
+                    embedding.dtype,
+                    embedding.view.shape,
+                    head.name,
+                    head.dtype,
+                    head.view.shape
                 )
             }
             _ => return Ok(()),
@@ -44,7 +55,9 @@ impl Check for TiedHead {
     fn data(&self, cx: &mut CheckCx<'_>) -> Result<()> {
         let Some((config, true)) = tied(cx)? else { return Ok(()) };
         let (Some(embedding), Some(head)) = (find(cx, EMBEDDINGS), find(cx, HEADS)) else { return Ok(()) };
-        let (Data::Extent(a), Data::Extent(b)) = (&embedding.view.data, &head.view.data) else { return Ok(()) };
+        let (Data::Extent(a), Data::Extent(b)) = (&embedding.view.data, &head.view.data) else {
+            return Ok(());
+        };
         if embedding.view.shape != head.view.shape || embedding.dtype != head.dtype || a.len != b.len {
             return Ok(());
         }
@@ -62,7 +75,10 @@ impl Check for TiedHead {
             read(a, left)?;
             read(b, right)?;
             if left != right {
-                let message = format!("the config says tied; `{}` and `{}` have different bytes", embedding.name, head.name);
+                let message = format!(
+                    "the config says tied; `{}` and `{}` have different bytes",
+                    embedding.name, head.name
+                );
                 report(cx, &config, message);
                 return Ok(());
             }
@@ -73,7 +89,8 @@ impl Check for TiedHead {
 }
 
 fn report(cx: &mut CheckCx<'_>, config: &Sidecar, message: String) {
-    let place = config.json.get("tie_word_embeddings").map_or(config.span(&config.json), |value| config.span(value));
+    let place =
+        config.json.get("tie_word_embeddings").map_or(config.span(&config.json), |value| config.span(value));
     let finding = TIED_HEAD.at(place, message).help("correct `tie_word_embeddings`, or store the right head");
     cx.checkpoint.findings.push(finding);
 }
@@ -87,7 +104,9 @@ fn tied(cx: &mut CheckCx<'_>) -> Result<Option<(Sidecar, bool)>> {
 
 /// Whether the architecture has an output head over the vocabulary; a classifier has none to miss.
 fn has_head(config: &Sidecar) -> bool {
-    let Some(Node::Array(names)) = config.json.get("architectures").map(|json| &json.node) else { return false };
+    let Some(Node::Array(names)) = config.json.get("architectures").map(|json| &json.node) else {
+        return false;
+    };
     names.iter().filter_map(|name| name.as_str()).any(|name| {
         ["ForCausalLM", "LMHeadModel", "ForConditionalGeneration"].iter().any(|end| name.ends_with(end))
     })
@@ -96,7 +115,9 @@ fn has_head(config: &Sidecar) -> bool {
 /// The one tensor whose name ends like this; several are no plain language model.
 fn find<'a>(cx: &'a CheckCx<'_>, endings: &[&str]) -> Option<&'a TensorInfo> {
     let is_one = |name: &str| {
-        endings.iter().any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+        endings
+            .iter()
+            .any(|end| name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
     };
     let mut found = cx.checkpoint.tensors.iter().filter(|tensor| is_one(&tensor.name));
     found.next().filter(|_| found.next().is_none())

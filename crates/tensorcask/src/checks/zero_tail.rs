@@ -33,10 +33,14 @@ impl Check for ZeroTail {
             tensors.sort_by_key(|(_, span)| span.start);
             let Some((_, last)) = tensors.last() else { continue };
             let data_start = tensors.first().map_or(0, |(_, span)| span.start);
-            let zeros = zero_start(cx, id, data_start, last.end()).map_err(|error| Error::io(&*source.name, error))?;
+            let zeros = zero_start(cx, id, data_start, last.end())
+                .map_err(|error| Error::io(&*source.name, error))?;
             if let Some((tensor, end)) = judge(&tensors, zeros, data_start) {
                 let run = Span { source: id, start: zeros, len: end - zeros };
-                let message = format!("the last {} bytes are zero, from the middle of tensor `{}` on", run.len, tensor.name);
+                let message = format!(
+                    "the last {} bytes are zero, from the middle of tensor `{}` on",
+                    run.len, tensor.name
+                );
                 findings.push(ZERO_TAIL.at(run, message).tensor(&tensor.name).help("fetch the file again"));
             }
         }
@@ -46,7 +50,11 @@ impl Check for ZeroTail {
 }
 
 /// The tensor in which the zeros begin and their end, if they look like bytes that were never written.
-fn judge<'a>(tensors: &[(&'a TensorInfo, Span)], zeros: u64, data_start: u64) -> Option<(&'a TensorInfo, u64)> {
+fn judge<'a>(
+    tensors: &[(&'a TensorInfo, Span)],
+    zeros: u64,
+    data_start: u64,
+) -> Option<(&'a TensorInfo, u64)> {
     let end = tensors.last()?.1.end();
     if end.saturating_sub(zeros) < SHORTEST || zeros <= data_start {
         return None;

@@ -75,7 +75,9 @@ impl Error {
             Error::Io { path, .. }
             | Error::Unrecognized { path }
             | Error::Unsupported { path, .. }
-            | Error::Limit { path, .. } => Some(path).filter(|p| !p.as_os_str().is_empty()).map(PathBuf::as_path),
+            | Error::Limit { path, .. } => {
+                Some(path).filter(|p| !p.as_os_str().is_empty()).map(PathBuf::as_path)
+            }
             Error::Rejected(report) => Some(&report.path),
             Error::Usage { .. } => None,
         }
@@ -87,9 +89,11 @@ impl Error {
             Error::Unrecognized { .. } => {
                 Some("`tensorcask formats` lists what can be read and what is only recognised".into())
             }
-            Error::Limit { hit, .. } => {
-                Some(format!("raise it with `--limit {}={}` if you trust the file", hit.limit.name(), hit.asked))
-            }
+            Error::Limit { hit, .. } => Some(format!(
+                "raise it with `--limit {}={}` if you trust the file",
+                hit.limit.name(),
+                hit.asked
+            )),
             Error::Rejected(_) => Some("`tensorcask check` shows every finding with its place".into()),
             Error::Usage { help, .. } => help.clone(),
             Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {

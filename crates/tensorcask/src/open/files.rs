@@ -24,23 +24,37 @@ impl Registry {
         budget: &Budget,
     ) -> Result<Option<()>> {
         let name = checkpoint.sources.get(source).name.clone();
-        let Some((format, others)) = self.identify(&name, checkpoint.sources.io(source).as_ref()).map_err(|error| Error::io(&*name, error))? else {
+        let Some((format, others)) = self
+            .identify(&name, checkpoint.sources.io(source).as_ref())
+            .map_err(|error| Error::io(&*name, error))?
+        else {
             return Ok(None);
         };
         let info = format.info();
         let before = checkpoint.findings.count_all();
         checkpoint.format = info.id;
-        let mut cx =
-            ReadCx { name: &name, input: Some(source), root, budget: &budget.for_file(), checkpoint, opener: self };
+        let mut cx = ReadCx {
+            name: &name,
+            input: Some(source),
+            root,
+            budget: &budget.for_file(),
+            checkpoint,
+            opener: self,
+        };
         format.read(&mut cx)?;
         let whole = checkpoint.sources.whole(source);
-        let titles = |others: &[&dyn Format]| others.iter().map(|other| other.info().title).collect::<Vec<_>>().join(" and ");
+        let titles = |others: &[&dyn Format]| {
+            others.iter().map(|other| other.info().title).collect::<Vec<_>>().join(" and ")
+        };
         if !others.is_empty() {
             let message = format!("the file is both {} and {}", info.title, titles(&others));
-            checkpoint.findings.push(rules::POLYGLOT.at(whole, message).help("do not load it; ask for it in one format"));
+            checkpoint
+                .findings
+                .push(rules::POLYGLOT.at(whole, message).help("do not load it; ask for it in one format"));
         }
         let ext = extension(&name);
-        let promised = self.formats.iter().find(|f| f.info().promises && f.info().extensions.contains(&ext.as_str()));
+        let promised =
+            self.formats.iter().find(|f| f.info().promises && f.info().extensions.contains(&ext.as_str()));
         let explained = checkpoint.findings.iter().skip(before).any(|finding| {
             finding.rule.category == Category::Structure && finding.severity >= Severity::Error
         });
@@ -62,7 +76,11 @@ impl Registry {
     }
 
     /// The format that fits best, and the others that fit by more than the name.
-    fn identify(&self, name: &str, io: &dyn ReadAt) -> io::Result<Option<(&'static dyn Format, Vec<&'static dyn Format>)>> {
+    fn identify(
+        &self,
+        name: &str,
+        io: &dyn ReadAt,
+    ) -> io::Result<Option<(&'static dyn Format, Vec<&'static dyn Format>)>> {
         let head_len = usize::try_from(io.len()).unwrap_or(usize::MAX).min(HEAD_BYTES);
         let mut bytes = vec![0; head_len];
         io.read_at(0, &mut bytes)?;
@@ -101,7 +119,8 @@ impl Registry {
         let path = checkpoint.path.clone();
         let listing = root.list().map_err(|error| Error::io(&path, error))?;
         let head = Head::of_folder(name, &listing);
-        let best = self.formats.iter().map(|format| (format.probe(&head), format)).max_by_key(|(found, _)| *found);
+        let best =
+            self.formats.iter().map(|format| (format.probe(&head), format)).max_by_key(|(found, _)| *found);
         let Some((_, format)) = best.filter(|(found, _)| *found > Match::No) else {
             return Err(Error::Unrecognized { path });
         };
@@ -129,10 +148,17 @@ impl Opener for Registry {
         }
     }
 
-    fn child(&self, checkpoint: &mut Checkpoint, root: &dyn Root, source: SourceId, budget: &Budget) -> Result<Child> {
+    fn child(
+        &self,
+        checkpoint: &mut Checkpoint,
+        root: &dyn Root,
+        source: SourceId,
+        budget: &Budget,
+    ) -> Result<Child> {
         budget.charge(Limit::Files, 1)?;
         let first_tensor = checkpoint.tensors.len();
-        let outer = (checkpoint.format, std::mem::take(&mut checkpoint.metadata), checkpoint.format_version.take());
+        let outer =
+            (checkpoint.format, std::mem::take(&mut checkpoint.metadata), checkpoint.format_version.take());
         let found = self.read(checkpoint, root, source, budget);
         let format = std::mem::replace(&mut checkpoint.format, outer.0);
         let metadata = std::mem::replace(&mut checkpoint.metadata, outer.1);

@@ -78,10 +78,16 @@ pub(crate) static ALL: &[&Rule] = &[
 
 pub(super) fn link_leaves(name: &str, target: &Path) -> Finding {
     let message = format!("the link `{name}` leads to `{}`, outside the folder", target.display());
-    LINK_LEAVES.found(Place::File(name.into()), message).subject(name).help("replace the link by the file if you trust it")
+    LINK_LEAVES
+        .found(Place::File(name.into()), message)
+        .subject(name)
+        .help("replace the link by the file if you trust it")
 }
 
 pub(super) fn link_refused(name: &str) -> Finding {
     let message = format!("`{name}` is a symbolic link, and links are refused");
-    LINK_REFUSED.found(Place::File(name.into()), message).subject(name).help("drop `--no-symlinks` to follow links inside the folder")
+    LINK_REFUSED
+        .found(Place::File(name.into()), message)
+        .subject(name)
+        .help("drop `--no-symlinks` to follow links inside the folder")
 }

@@ -115,22 +115,46 @@ pub(super) fn leftovers(path: &Path, is_folder: bool) -> Vec<Finding> {
     let mut names = Vec::new();
     if is_folder {
         collect_incomplete(path, "", 0, &mut names);
-        collect_incomplete(&path.join(".cache/huggingface/download"), ".cache/huggingface/download/", 4, &mut names);
+        collect_incomplete(
+            &path.join(".cache/huggingface/download"),
+            ".cache/huggingface/download/",
+            4,
+            &mut names,
+        );
         // A snapshot's blobs are where its downloads run.
-        if let Some(blobs) = path.parent().filter(|up| up.ends_with("snapshots")).and_then(Path::parent).map(|up| up.join("blobs")) {
+        if let Some(blobs) = path
+            .parent()
+            .filter(|up| up.ends_with("snapshots"))
+            .and_then(Path::parent)
+            .map(|up| up.join("blobs"))
+        {
             collect_incomplete(&blobs, "../../blobs/", 0, &mut names);
         }
     } else if path.extension().is_some_and(|ext| ext == "incomplete") {
         names.push(file_name(path));
     }
     names.sort_unstable();
+    let folder = if is_folder { Some(path) } else { path.parent() };
+    let mut interrupted = folder.and_then(|folder| crate::sink::leftovers(folder).ok()).unwrap_or_default();
+    // Beside a file, only what was meant for it is its own left-over.
+    let own = format!(".{}.", file_name(path));
+    interrupted.retain(|name| is_folder || name.starts_with(&own));
+    let interrupted = interrupted.into_iter().map(|name| {
+        let message = format!("`{name}` is left over from a write that was interrupted");
+        let help = "run the same conversion again: it removes it";
+        rules::INTERRUPTED_WRITE.found(Place::File(name.as_str().into()), message).subject(name).help(help)
+    });
     names
         .into_iter()
         .map(|name| {
             let message = format!("`{name}` is left over from a download that is running or died");
             let help = "finish the download, or delete the left-over";
-            rules::INCOMPLETE_DOWNLOAD.found(Place::File(name.as_str().into()), message).subject(name).help(help)
+            rules::INCOMPLETE_DOWNLOAD
+                .found(Place::File(name.as_str().into()), message)
+                .subject(name)
+                .help(help)
         })
+        .chain(interrupted)
         .collect()
 }
 

@@ -5,7 +5,7 @@ use crate::{
     checkpoint::{Checkpoint, Comparison},
     checks,
     core::{Budget, Category, Error, Limits, Result, Rule, Severity},
-    ops::diff,
+    ops::diff::diff,
     source::{FolderRoot, Links, NoRoot},
 };
 
@@ -33,13 +33,18 @@ pub struct VerifyOptions<'a> {
 ///
 /// # Errors
 /// When the data cannot be read.
-pub fn verify(checkpoint: &mut Checkpoint, options: &VerifyOptions<'_>, progress: &dyn Progress) -> Result<()> {
+pub fn verify(
+    checkpoint: &mut Checkpoint,
+    options: &VerifyOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
     if !options.structure_only {
         let budget = Budget::new(Limits::default());
         let path = checkpoint.path.clone();
         if path.is_dir() || checkpoint.shard_map.is_some() {
             let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
-            let root = FolderRoot::new(folder, Links::Inside, false, None).map_err(|error| Error::io(folder, error))?;
+            let root = FolderRoot::new(folder, Links::Inside, false, None)
+                .map_err(|error| Error::io(folder, error))?;
             checks::data(checkpoint, &root, &budget)?;
         } else {
             checks::data(checkpoint, &NoRoot, &budget)?;
@@ -48,13 +53,19 @@ pub fn verify(checkpoint: &mut Checkpoint, options: &VerifyOptions<'_>, progress
     if let Some(other) = options.against {
         let difference = diff(checkpoint, other, progress)?;
         // Metadata is no part of the weights' identity.
-        let equal = difference.only_a.is_empty() && difference.only_b.is_empty() && difference.changed.is_empty();
+        let equal =
+            difference.only_a.is_empty() && difference.only_b.is_empty() && difference.changed.is_empty();
         if !equal {
-            let (a, b, changed) = (difference.only_a.len(), difference.only_b.len(), difference.changed.len());
+            let (a, b, changed) =
+                (difference.only_a.len(), difference.only_b.len(), difference.changed.len());
             let other = other.path.display();
-            let message = format!("the weights differ from `{other}`: {changed} tensors changed, {a} only here, {b} only there");
+            let message = format!(
+                "the weights differ from `{other}`: {changed} tensors changed, {a} only here, {b} only there"
+            );
             let finding = CONTENT_DIFFERS.found(crate::core::Place::Whole, message);
-            checkpoint.findings.push(finding.help(format!("`tensorcask diff` shows every difference to `{other}`")));
+            checkpoint
+                .findings
+                .push(finding.help(format!("`tensorcask diff` shows every difference to `{other}`")));
         }
         checkpoint.compared = Some(Comparison { equal, evidence: "given" });
     }

@@ -25,7 +25,8 @@ impl Bytes {
     pub fn slice(&self, range: Range<u64>) -> Option<Self> {
         let start = self.range.start.checked_add(usize::try_from(range.start).ok()?)?;
         let end = self.range.start.checked_add(usize::try_from(range.end).ok()?)?;
-        (start <= end && end <= self.range.end).then(|| Bytes { owner: self.owner.clone(), range: start..end })
+        (start <= end && end <= self.range.end)
+            .then(|| Bytes { owner: self.owner.clone(), range: start..end })
     }
 }
 

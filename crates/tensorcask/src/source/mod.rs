@@ -4,8 +4,8 @@ mod bytes;
 mod file;
 mod root;
 
-pub(crate) use file::open_file;
 pub use bytes::Bytes;
+pub(crate) use file::open_file;
 pub use root::{Entry, EntryKind, Links, NoRoot, Root, RootError};
 pub(crate) use root::{FolderRoot, bounds, is_plain};
 

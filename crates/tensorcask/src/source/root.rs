@@ -82,7 +82,9 @@ impl fmt::Display for RootError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RootError::Escapes => f.write_str("the name is no plain relative path"),
-            RootError::LinkLeaves { to } => write!(f, "the link leads to `{}`, outside the folder", to.display()),
+            RootError::LinkLeaves { to } => {
+                write!(f, "the link leads to `{}`, outside the folder", to.display())
+            }
             RootError::LinkRefused => f.write_str("it is a symbolic link, and links are refused"),
             RootError::NotFound => f.write_str("there is no such file"),
             RootError::Io(error) => error.fmt(f),
@@ -158,7 +160,8 @@ pub(crate) fn bounds(folder: &Path) -> io::Result<PathBuf> {
 
 /// The repository folder (`models--…`, with `snapshots/` and `blobs/`) that `canonical` is a snapshot of.
 fn hub_repository(canonical: &Path) -> Option<&Path> {
-    let snapshots = canonical.ancestors().find(|at| at.file_name().is_some_and(|name| name == "snapshots"))?;
+    let snapshots =
+        canonical.ancestors().find(|at| at.file_name().is_some_and(|name| name == "snapshots"))?;
     let repository = snapshots.parent()?;
     repository.join("blobs").is_dir().then_some(repository)
 }

@@ -1,12 +1,15 @@
 //! The JSON text of a header, entry by entry, with every problem that an entry can have of its own.
 
+mod entry;
+mod metadata;
+
 use super::{METADATA_KEY, rules};
 use crate::{
-    checkpoint::Value,
     core::{DType, Data, Dims, Limit, LimitHit, NameIndex, Rule, SizeError, Span, TensorInfo, Text},
     format::ReadCx,
-    wire::json::{JsonError, Number, Scanner, Stop, Str},
+    wire::json::{JsonError, Scanner, Stop, Str},
 };
+use entry::{Entry, FIELDS};
 use std::sync::Arc;
 
 /// Shortest entry of a tensor in the format's own form, `"":{"dtype":"","shape":[],"data_offsets":[0,0]},`.
@@ -26,11 +29,11 @@ pub(super) struct Header {
 }
 
 pub(super) fn parse(cx: &mut ReadCx<'_>, text: &Arc<String>, at: Span) -> Result<Header, LimitHit> {
-    let n_entries = text.bytes().filter(|byte| *byte == b'{').count() as u64;
+    let n_entries = memchr::memchr_iter(b'{', text.as_bytes()).count() as u64;
     let tensors = cx.budget.vec(n_entries, SHORTEST_ENTRY, text.len() as u64)?;
-    let names = NameIndex::with_room(tensors.capacity());
     let header = Header { tensors, damaged: Vec::new(), incomplete: false };
-    let mut parser = Parser { cx, text, at, json: Scanner::new(text), names, header, seen_metadata: false };
+    let mut parser =
+        Parser { cx, text, at, json: Scanner::new(text), names: None, header, seen_metadata: false };
     match parser.document() {
         Ok(()) => {}
         // The reference's parser stops at the same depth and calls it a syntax error.
@@ -50,24 +53,13 @@ struct Parser<'a, 'cx> {
     /// The header's text in its file.
     at: Span,
     json: Scanner<'a>,
-    names: NameIndex,
+    /// Names of the entries so far; `None` while they ascend, as the reference writes them: then none can be twice.
+    names: Option<NameIndex>,
     header: Header,
     seen_metadata: bool,
 }
 
-/// The fields of one entry as far as they could be read.
-#[derive(Default)]
-struct Entry {
-    dtype: Option<DType>,
-    shape: Option<Dims>,
-    offsets: Option<(u64, u64)>,
-    /// A field was there with a wrong value, so its absence is no finding of its own.
-    spoilt: [bool; 3],
-}
-
-const FIELDS: [&str; 3] = ["dtype", "shape", "data_offsets"];
-
-impl<'a> Parser<'a, '_> {
+impl Parser<'_, '_> {
     fn document(&mut self) -> Result<(), Stop> {
         self.json.skip_blanks();
         let start = self.json.offset();
@@ -113,7 +105,12 @@ impl<'a> Parser<'a, '_> {
         if let Some(other) = blanks.find(|c| c != ' ') {
             let place = start.saturating_add(other);
             let len = blanks.len().saturating_sub(other);
-            self.report(&rules::PADDING_NOT_SPACE, place, len, "the header is padded with other blanks than spaces");
+            self.report(
+                &rules::PADDING_NOT_SPACE,
+                place,
+                len,
+                "the header is padded with other blanks than spaces",
+            );
         }
         if blanks.len() > SPARE_ROOM {
             let message = format!("{} blanks follow the header's object", blanks.len());
@@ -138,17 +135,16 @@ impl<'a> Parser<'a, '_> {
             let message = "a tensor is called `__metadata__`, which the format reserves";
             self.report_tensor(&rules::RESERVED_NAME, start, message, &name);
         }
-        let position = self.header.tensors.len();
-        let tensors = &self.header.tensors;
-        let seen = self.names.insert(&name, position, |at| {
-            if at == position { Some(&*name) } else { tensors.get(at).map(|tensor| tensor.name.as_str()) }
-        });
-        if seen.is_some() {
-            let message = format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
+        if self.is_known(&name) {
+            let message =
+                format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
             self.report_tensor(&rules::DUPLICATE_NAME, start, message, &name);
         }
         let entry = match self.json.peek() {
-            Some(b'{') => self.fields(&name)?,
+            Some(b'{') => match self.usual_entry() {
+                Some(entry) => entry,
+                None => self.fields(&name)?,
+            },
             Some(b'[') => self.array_form(&name)?,
             _ => {
                 self.json.skip_value(self.cx.budget)?;
@@ -161,167 +157,28 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    fn fields(&mut self, name: &Text) -> Result<Entry, Stop> {
-        let mut entry = Entry::default();
-        let mut seen = [false; 3];
-        let mut others: Vec<std::borrow::Cow<'a, str>> = Vec::new();
-        self.json.bump();
-        self.json.skip_blanks();
-        if self.json.take(b'}') {
-            return Ok(entry);
+    /// Whether an earlier entry has this name; enters it if not.
+    fn is_known(&mut self, name: &Text) -> bool {
+        let tensors = &self.header.tensors;
+        let position = tensors.len();
+        if self.names.is_none() && tensors.last().is_none_or(|last| last.name < *name) {
+            return false;
         }
-        loop {
-            let key = self.json.string()?;
-            self.json.expect(b':', "after a key")?;
-            self.json.skip_blanks();
-            let field = self.json.unescape(key);
-            let start = key.start.saturating_sub(1);
-            let known = FIELDS.iter().position(|known| *known == field);
-            let twice = match known.and_then(|known| seen.get_mut(known)) {
-                Some(seen) => std::mem::replace(seen, true),
-                None if others.contains(&field) => true,
-                None => {
-                    self.report_tensor(&rules::UNKNOWN_FIELD, start, format!("the entry has an unknown field `{field}`"), name);
-                    others.push(field.clone());
-                    false
-                }
-            };
-            if twice {
-                self.report_tensor(&rules::DUPLICATE_KEY, start, format!("the entry has the field `{field}` twice"), name);
-            }
-            self.field(known, &mut entry, name)?;
-            self.json.skip_blanks();
-            if self.json.take(b'}') {
-                return Ok(entry);
-            }
-            if !self.json.take(b',') {
-                return Err(self.json.unexpected("`,` or `}` after a field").into());
-            }
-        }
-    }
-
-    /// `["F32",[1],[0,4]]`: not in the specification, but the reference reader takes it.
-    fn array_form(&mut self, name: &Text) -> Result<Entry, Stop> {
-        let message = "the entry is an array; the format wants an object with `dtype`, `shape` and `data_offsets`";
-        let start = self.json.offset();
-        self.report_tensor(&rules::ENTRY_FORM, start, message, name);
-        let mut entry = Entry::default();
-        self.json.bump();
-        self.json.skip_blanks();
-        if self.json.take(b']') {
-            return Ok(entry);
-        }
-        for position in 0.. {
-            self.json.skip_blanks();
-            self.field(Some(position).filter(|position| *position < FIELDS.len()), &mut entry, name)?;
-            self.json.skip_blanks();
-            if self.json.take(b']') {
-                break;
-            }
-            if !self.json.take(b',') {
-                return Err(self.json.unexpected("`,` or `]` in an entry").into());
-            }
-        }
-        Ok(entry)
-    }
-
-    fn field(&mut self, known: Option<usize>, entry: &mut Entry, name: &Text) -> Result<(), Stop> {
-        let start = self.json.offset();
-        let good = match known {
-            Some(0) => {
-                entry.dtype = self.dtype(name)?;
-                entry.dtype.is_some()
-            }
-            Some(1) => {
-                entry.shape = self.integers()?;
-                entry.shape.is_some()
-            }
-            Some(2) => {
-                entry.offsets = self.integers()?.and_then(|pair| <[u64; 2]>::try_from(&*pair).ok()).map(Into::into);
-                entry.offsets.is_some()
-            }
-            _ => {
-                self.json.skip_value(self.cx.budget)?;
-                true
+        let name_at = |at: usize| {
+            if at == position {
+                Some(name.as_str())
+            } else {
+                tensors.get(at).map(|tensor| tensor.name.as_str())
             }
         };
-        if let Some((known, false)) = known.map(|known| (known, good)) {
-            let wanted = ["a string", "an array of integers from 0 to 2^64 - 1", "two integers from 0 to 2^64 - 1"];
-            let found = self.text.get(start..self.json.offset()).unwrap_or_default();
-            let field = FIELDS.get(known).copied().unwrap_or_default();
-            let wanted = wanted.get(known).copied().unwrap_or_default();
-            let message = format!("`{field}` is `{}`, not {wanted}", excerpt(found));
-            let len = found.len();
-            let finding = rules::FIELD_TYPE.at(self.span(start, len), message).tensor(name);
-            self.cx.report(finding);
-            if let Some(spoilt) = entry.spoilt.get_mut(known) {
-                *spoilt = true;
+        let names = self.names.get_or_insert_with(|| {
+            let mut names = NameIndex::with_room(tensors.capacity());
+            for (at, tensor) in tensors.iter().enumerate() {
+                names.insert(&tensor.name, at, name_at);
             }
-        }
-        Ok(())
-    }
-
-    fn dtype(&mut self, name: &Text) -> Result<Option<DType>, Stop> {
-        let start = self.json.offset();
-        match self.json.peek() {
-            Some(b'"') => {
-                let string = self.json.string()?;
-                Ok(Some(self.dtype_named(string)))
-            }
-            Some(b'{') => {
-                // `{"F32":null}` is how the reference's JSON library can spell an enum; no writer does.
-                let mut inner = self.json.clone();
-                self.json.skip_value(self.cx.budget)?;
-                inner.bump();
-                let key = inner.string().ok();
-                let one = inner.expect(b':', "").is_ok() && {
-                    inner.skip_blanks();
-                    inner.take_null() && inner.expect(b'}', "").is_ok()
-                };
-                let Some(key) = key.filter(|_| one) else { return Ok(None) };
-                let message = "the dtype is an object; the format wants its name as a string";
-                self.report_tensor(&rules::ENTRY_FORM, start, message, name);
-                Ok(Some(self.dtype_named(key)))
-            }
-            _ => {
-                self.json.skip_value(self.cx.budget)?;
-                Ok(None)
-            }
-        }
-    }
-
-    fn dtype_named(&self, string: Str) -> DType {
-        let code = self.json.unescape(string);
-        DType::from_name(&code).unwrap_or_else(|| DType::Unknown(self.owned(string)))
-    }
-
-    /// An array of plain integers; `None`, with the value stepped over, for anything else.
-    fn integers(&mut self) -> Result<Option<Dims>, Stop> {
-        let start = self.json.clone();
-        if self.json.take(b'[') {
-            let mut dims = Dims::SCALAR;
-            self.json.skip_blanks();
-            if self.json.take(b']') {
-                return Ok(Some(dims));
-            }
-            loop {
-                self.json.skip_blanks();
-                let digit = matches!(self.json.peek(), Some(b'0'..=b'9'));
-                let Some(Number::Unsigned(dim)) = digit.then(|| self.json.number()).transpose()? else { break };
-                dims.push(dim);
-                self.cx.budget.fits(Limit::Dims, dims.len() as u64)?;
-                self.json.skip_blanks();
-                if self.json.take(b']') {
-                    return Ok(Some(dims));
-                }
-                if !self.json.take(b',') {
-                    break;
-                }
-            }
-        }
-        self.json = start;
-        self.json.skip_value(self.cx.budget)?;
-        Ok(None)
+            names
+        });
+        names.insert(name, position, name_at).is_some()
     }
 
     /// Puts the tensor into the table; what is wrong with it alone is reported here.
@@ -329,7 +186,12 @@ impl<'a> Parser<'a, '_> {
         let found = [entry.dtype.is_some(), entry.shape.is_some(), entry.offsets.is_some()];
         for ((field, found), spoilt) in FIELDS.iter().zip(found).zip(entry.spoilt) {
             if !found && !spoilt {
-                self.report_tensor(&rules::MISSING_FIELD, start, format!("the entry has no `{field}`"), &name);
+                self.report_tensor(
+                    &rules::MISSING_FIELD,
+                    start,
+                    format!("the entry has no `{field}`"),
+                    &name,
+                );
             }
         }
         let position = self.header.tensors.len();
@@ -371,102 +233,17 @@ impl<'a> Parser<'a, '_> {
                     _ => self.header.damaged.push((position, len)),
                 }
                 // Offsets near 2^64 cannot be placed in a file; the end of the number range stands for them.
-                Some(Data::Extent(Span { source: self.at.source, start: data_start.saturating_add(begin), len }))
+                Some(Data::Extent(Span {
+                    source: self.at.source,
+                    start: data_start.saturating_add(begin),
+                    len,
+                }))
             }
             None => None,
         };
         self.header.incomplete |= data.is_none();
         let data = data.unwrap_or(Data::Missing { want, have: 0, file: None });
         self.header.tensors.push(TensorInfo::dense(name, dtype, shape, data));
-    }
-
-    /// Whether the value of `__metadata__` is a tensor's entry: nothing else has an array under these keys.
-    fn metadata_is_a_tensor(&self) -> bool {
-        let mut ahead = self.json.clone();
-        if !ahead.take(b'{') {
-            return false;
-        }
-        let mut found = 0;
-        loop {
-            let Ok(key) = ahead.string() else { return false };
-            if ahead.expect(b':', "").is_err() {
-                return false;
-            }
-            ahead.skip_blanks();
-            let field = ahead.unescape(key);
-            if ahead.peek() == Some(b'[') && (field == "shape" || field == "data_offsets") {
-                found += 1;
-            }
-            if ahead.skip_value(self.cx.budget).is_err() {
-                return false;
-            }
-            ahead.skip_blanks();
-            if !ahead.take(b',') {
-                return found == 2;
-            }
-        }
-    }
-
-    fn metadata(&mut self, key: Str) -> Result<(), Stop> {
-        let start = key.start.saturating_sub(1);
-        if std::mem::replace(&mut self.seen_metadata, true) {
-            self.report(&rules::DUPLICATE_KEY, start, METADATA_KEY.len(), "`__metadata__` occurs twice");
-        }
-        if self.json.peek() == Some(b'n') && self.json.take_null() {
-            self.report(&rules::METADATA_NULL, start, METADATA_KEY.len(), "`__metadata__` is `null`");
-            return Ok(());
-        }
-        if !self.json.take(b'{') {
-            let value = self.json.skip_value(self.cx.budget)?;
-            let found = excerpt(self.text.get(value.clone()).unwrap_or_default());
-            let message = format!("`__metadata__` is `{found}`, not an object of strings");
-            self.report(&rules::METADATA_NOT_STRING, value.start, value.len(), message);
-            return Ok(());
-        }
-        let first = self.cx.checkpoint.metadata.len();
-        let mut names = NameIndex::default();
-        self.json.skip_blanks();
-        if self.json.take(b'}') {
-            return Ok(());
-        }
-        loop {
-            let key = self.json.string()?;
-            self.json.expect(b':', "after a key")?;
-            self.json.skip_blanks();
-            self.cx.budget.charge(Limit::MetadataItems, 1)?;
-            let name = self.owned(key);
-            let position = self.cx.checkpoint.metadata.len();
-            let pairs = &self.cx.checkpoint.metadata;
-            let seen = names.insert(&name, position, |at| {
-                if at == position { Some(&*name) } else { pairs.get(at).filter(|_| at >= first).map(|(key, _)| key.as_str()) }
-            });
-            if seen.is_some() {
-                let message = format!("`__metadata__` has the key `{name}` twice");
-                let finding = rules::DUPLICATE_KEY.at(self.span(key.start.saturating_sub(1), name.len()), message);
-                self.cx.report(finding.subject(name.clone()));
-            }
-            if self.json.peek() == Some(b'"') {
-                let value = self.json.string()?;
-                let value = self.owned(value);
-                self.cx.budget.fits(Limit::StringBytes, value.len() as u64)?;
-                self.cx.checkpoint.metadata.push((name, Value::Str(value)));
-            } else {
-                let value = self.json.skip_value(self.cx.budget)?;
-                let text = self.text.get(value.clone()).unwrap_or_default();
-                let message = format!("`__metadata__` value of `{name}` is `{}`, not a string", excerpt(text));
-                let finding = rules::METADATA_NOT_STRING.at(self.span(value.start, value.len()), message);
-                self.cx.report(finding.subject(name.clone()));
-                // Kept as its text, so that it can be seen.
-                self.cx.checkpoint.metadata.push((name, Value::Str(text.into())));
-            }
-            self.json.skip_blanks();
-            if self.json.take(b'}') {
-                return Ok(());
-            }
-            if !self.json.take(b',') {
-                return Err(self.json.unexpected("`,` or `}` in `__metadata__`").into());
-            }
-        }
     }
 
     fn syntax(&mut self, error: &JsonError) {
@@ -485,7 +262,11 @@ impl<'a> Parser<'a, '_> {
 
     fn span(&self, start: usize, len: usize) -> Span {
         let left = self.at.len.saturating_sub(start as u64);
-        Span { source: self.at.source, start: self.at.start.saturating_add(start as u64), len: left.min(len as u64) }
+        Span {
+            source: self.at.source,
+            start: self.at.start.saturating_add(start as u64),
+            len: left.min(len as u64),
+        }
     }
 
     fn report(&mut self, rule: &'static Rule, start: usize, len: usize, message: impl Into<String>) {

@@ -3,10 +3,11 @@
 mod header;
 mod read;
 mod rules;
+mod write;
 
 use crate::{
     core::Result,
-    format::{Format, FormatInfo, Head, Match, ReadCx, Status},
+    format::{Encode, Format, FormatInfo, Head, Match, ReadCx, Status},
 };
 
 /// Largest header of the format (reference library, `MAX_HEADER_SIZE`); exactly this many bytes are legal.
@@ -23,7 +24,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "safetensors",
     extensions: &["safetensors"],
     promises: true,
-    status: Status::Read,
+    status: Status::ReadWrite,
     rules: rules::ALL,
     specification: "the reference library, version 0.8.0, and its README",
 };
@@ -37,7 +38,8 @@ impl Format for Safetensors {
         if head.listing.is_some() {
             return Match::No;
         }
-        let by_name = if INFO.extensions.contains(&head.extension().as_str()) { Match::Name } else { Match::No };
+        let by_name =
+            if INFO.extensions.contains(&head.extension().as_str()) { Match::Name } else { Match::No };
         let Some((length, rest)) = head.bytes.split_first_chunk::<8>() else { return by_name };
         if u64::from_le_bytes(*length) > MAX_HEADER_BYTES {
             return by_name;
@@ -53,5 +55,9 @@ impl Format for Safetensors {
 
     fn read(&self, cx: &mut ReadCx<'_>) -> Result<()> {
         read::read(cx)
+    }
+
+    fn encoder(&self) -> Option<&dyn Encode> {
+        Some(&write::Writer)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{MAX_HEADER_BYTES, header, rules};
 use crate::{
-    core::{Data, Limit, Result, Span, TensorInfo},
+    core::{DType, Data, Limit, Result, Span, TensorInfo},
     format::ReadCx,
 };
 use std::sync::Arc;
@@ -24,7 +24,9 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
     let header_len = u64::from_le_bytes(length);
     let length_span = Span { source, start: 0, len: 8 };
     if header_len > MAX_HEADER_BYTES {
-        let message = format!("the first 8 bytes name a header of {header_len} bytes; the format allows {MAX_HEADER_BYTES}");
+        let message = format!(
+            "the first 8 bytes name a header of {header_len} bytes; the format allows {MAX_HEADER_BYTES}"
+        );
         let help = "the file is damaged or is no safetensors file; see what wrote it";
         cx.report(rules::HEADER_TOO_LARGE.at(length_span, message).help(help));
         if cx.budget.fits(Limit::HeaderBytes, header_len).is_err() {
@@ -34,17 +36,21 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
     cx.budget.fits(Limit::HeaderBytes, header_len)?;
     let data_start = header_len.saturating_add(8);
     if data_start > file_len {
-        let message =
-            format!("the header ends at byte {data_start}, the file at {file_len}: it was cut inside the header");
+        let message = format!(
+            "the header ends at byte {data_start}, the file at {file_len}: it was cut inside the header"
+        );
         cx.report(rules::FILE_TRUNCATED.at(whole, message).help("fetch the file again"));
         return Ok(());
     }
     if header_len >= LARGE_HEADER_BYTES && header_len <= MAX_HEADER_BYTES {
-        let message = format!("the header has {header_len} bytes; tools that read headers remotely stop at {LARGE_HEADER_BYTES}");
+        let message = format!(
+            "the header has {header_len} bytes; tools that read headers remotely stop at {LARGE_HEADER_BYTES}"
+        );
         cx.report(rules::HEADER_LARGE.at(length_span, message));
     }
     if header_len % 8 != 0 {
-        let message = format!("the header has {header_len} bytes, no multiple of 8, so the data starts unaligned");
+        let message =
+            format!("the header has {header_len} bytes, no multiple of 8, so the data starts unaligned");
         cx.report(rules::HEADER_UNPADDED.at(length_span, message));
     }
 
@@ -120,8 +126,10 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
             if !same_name {
                 let other = before.map_or("", |before| before.name.as_str());
                 let overlap = Span { len: covered.min(span.end()).saturating_sub(span.start), ..span };
-                let message =
-                    format!("tensor `{}` begins at {}, before the end of `{other}` at {covered}", tensor.name, span.start);
+                let message = format!(
+                    "tensor `{}` begins at {}, before the end of `{other}` at {covered}",
+                    tensor.name, span.start
+                );
                 findings.push(rules::DATA_OVERLAP.at(overlap, message).tensor(&tensor.name));
             }
         }
@@ -130,7 +138,7 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         }
         if let Some(align) = alignment(tensor)
             && span.len > 0
-            && span.start % align != 0
+            && span.start & align.wrapping_sub(1) != 0
         {
             n_unaligned = n_unaligned.saturating_add(1);
             first_unaligned = first_unaligned.or(Some((position, align)));
@@ -144,7 +152,9 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         let span = extent(&tensor.view.data);
         let message = format!(
             "{n_unaligned} of {} tensors do not start at a multiple of their element size; the first, `{}`, starts at {} ({align} bytes an element)",
-            tensors.len(), tensor.name, span.start
+            tensors.len(),
+            tensor.name,
+            span.start
         );
         findings.push(rules::UNALIGNED_START.at(Span { len: 0, ..span }, message).tensor(&tensor.name));
     }
@@ -152,7 +162,9 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         let hit = first_hit.and_then(|at| tensors.get(at));
         let message = format!(
             "the file has {} of {}; first tensor hit: `{}`",
-            bytes(file_len), bytes(covered), hit.map_or("", |tensor| tensor.name.as_str())
+            bytes(file_len),
+            bytes(covered),
+            hit.map_or("", |tensor| tensor.name.as_str())
         );
         let finding = rules::FILE_TRUNCATED.at(Span { start: file_len, len: 0, ..whole }, message);
         let finding = finding.help("the copy or download was cut short; fetch the file again");
@@ -162,7 +174,8 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         });
     } else if covered < file_len {
         let rest = Span { start: covered, len: file_len.saturating_sub(covered), ..whole };
-        let message = format!("{} bytes follow the last tensor, which ends at byte {covered} of {file_len}", rest.len);
+        let message =
+            format!("{} bytes follow the last tensor, which ends at byte {covered} of {file_len}", rest.len);
         findings.push(rules::TRAILING_BYTES.at(rest, message).help("save the file again without them"));
     }
     // Entries that could not be read may own the bytes that nothing else covers.
@@ -172,7 +185,8 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         cx.report(finding);
     }
 
-    for (position, tensor) in tensors.iter_mut().enumerate() {
+    let all_here = covered <= file_len && marks.is_empty();
+    for (position, tensor) in tensors.iter_mut().enumerate().filter(|_| !all_here) {
         let Data::Extent(span) = tensor.view.data else { continue };
         let mark = marks.get(position).copied().flatten();
         if span.end() > file_len || mark.is_some() {
@@ -193,18 +207,19 @@ fn key(span: &Span) -> (u64, u64) {
     (span.start, span.len)
 }
 
-/// Bytes that the address of an element should divide by; complex numbers are pairs of their parts.
+/// Bytes, a power of two, that the address of an element should divide by; complex numbers are pairs of their parts.
 fn alignment(tensor: &TensorInfo) -> Option<u64> {
-    match tensor.dtype.block()? {
-        (1, 8) if tensor.dtype.name().starts_with('C') => Some(4),
-        (1, bytes) if bytes > 1 => Some(bytes),
+    match (&tensor.dtype, tensor.dtype.block()?) {
+        (DType::C64, _) => Some(4),
+        (_, (1, bytes)) if bytes > 1 => Some(bytes),
         _ => None,
     }
 }
 
 /// A count of bytes for people, in decimal units.
 fn bytes(count: u64) -> String {
-    const UNITS: [(u64, &str); 4] = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     match UNITS.iter().find(|(unit, _)| count >= *unit) {
         // Two decimals; what the rounding of a large count loses is not shown anyway.
         #[allow(clippy::cast_precision_loss)]
@@ -212,4 +227,3 @@ fn bytes(count: u64) -> String {
         None => format!("{count} bytes"),
     }
 }
-

@@ -10,7 +10,8 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names that a loader takes before any index, most wanted first (transformers, diffusers).
-const SINGLE_FILES: &[&str] = &["model.safetensors", "diffusion_pytorch_model.safetensors", "pytorch_model.bin"];
+const SINGLE_FILES: &[&str] =
+    &["model.safetensors", "diffusion_pytorch_model.safetensors", "pytorch_model.bin"];
 
 pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
     let listing = cx.root.list().map_err(|error| Error::io(cx.name, error))?;
@@ -65,9 +66,13 @@ fn indexed(cx: &mut ReadCx<'_>, source: SourceId, weights: &BTreeSet<Text>) -> R
     let mut shards = index.shards;
     // A file of the same numbering belongs to the set, also when the map puts no tensor into it (mlx-lm writes an empty
     // first shard when the first tensor alone is over the limit).
-    let numbering = |name: &Text| Numbered::parse(name).map(|shard| (shard.stem.to_owned(), shard.ext.to_owned(), shard.total));
+    let numbering = |name: &Text| {
+        Numbered::parse(name).map(|shard| (shard.stem.to_owned(), shard.ext.to_owned(), shard.total))
+    };
     let numberings: BTreeSet<_> = shards.iter().filter_map(numbering).collect();
-    shards.extend(weights.iter().filter(|name| numbering(name).is_some_and(|it| numberings.contains(&it))).cloned());
+    shards.extend(
+        weights.iter().filter(|name| numbering(name).is_some_and(|it| numberings.contains(&it))).cloned(),
+    );
     let shards: Vec<Text> = shards.into_iter().collect();
     numbering_of_indexed(cx, source, &shards);
     cx.checkpoint.shard_map = Some(index.map);
@@ -77,7 +82,9 @@ fn indexed(cx: &mut ReadCx<'_>, source: SourceId, weights: &BTreeSet<Text>) -> R
 fn choose(cx: &mut ReadCx<'_>, files: &BTreeSet<Text>, weights: &BTreeSet<Text>) -> Result<Set> {
     // safetensors before all others, as the loaders do; among equals the shortest name, so a variant comes last.
     let mut indexes: Vec<&Text> = files.iter().filter(|name| names::is_index(name)).collect();
-    indexes.sort_by_key(|name| (names::shard_extension(name) != Some("safetensors"), name.len(), (*name).clone()));
+    indexes.sort_by_key(|name| {
+        (names::shard_extension(name) != Some("safetensors"), name.len(), (*name).clone())
+    });
     if let Some((first, rest)) = indexes.split_first() {
         let mut others = BTreeSet::new();
         for other in rest {
@@ -98,9 +105,14 @@ fn choose(cx: &mut ReadCx<'_>, files: &BTreeSet<Text>, weights: &BTreeSet<Text>)
     }
     let single = SINGLE_FILES.iter().find(|name| weights.contains(**name));
     // Of several numberings the one with most shards is the set; the others are left-overs.
-    let largest = groups.iter().max_by_key(|(key, numbers)| (key.1 == "safetensors", numbers.len(), std::cmp::Reverse(key.2)));
+    let largest = groups
+        .iter()
+        .max_by_key(|(key, numbers)| (key.1 == "safetensors", numbers.len(), std::cmp::Reverse(key.2)));
     if let (None, Some((&(stem, ext, total), numbers))) = (single, largest) {
-        return Ok(Set { shards: numbered(cx, &Numbered { stem, ext, total, number: 0 }, numbers), ..Set::default() });
+        return Ok(Set {
+            shards: numbered(cx, &Numbered { stem, ext, total, number: 0 }, numbers),
+            ..Set::default()
+        });
     }
     let loose: Vec<&Text> = weights.iter().filter(|name| name.ends_with(".safetensors")).collect();
     let shards = match (single, &loose[..]) {
@@ -108,8 +120,11 @@ fn choose(cx: &mut ReadCx<'_>, files: &BTreeSet<Text>, weights: &BTreeSet<Text>)
         (None, [one]) => vec![(*one).clone()],
         (None, [first, rest @ ..]) => {
             let rest = rest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            let message = format!("no index says how `{first}` and {rest} belong together; only `{first}` is listed");
-            cx.report(rules::NOT_A_SET.found(Place::Whole, message).help("give the other files by their own path"));
+            let message =
+                format!("no index says how `{first}` and {rest} belong together; only `{first}` is listed");
+            cx.report(
+                rules::NOT_A_SET.found(Place::Whole, message).help("give the other files by their own path"),
+            );
             let others = loose.iter().copied().cloned().collect();
             return Ok(Set { shards: vec![(*first).clone()], others, ..Set::default() });
         }
@@ -131,7 +146,11 @@ fn numbered(cx: &mut ReadCx<'_>, set: &Numbered<'_>, numbers: &BTreeSet<u32>) ->
     // A hostile total asks for millions of names; a set of which a hundred are missing is told well enough by those.
     for number in (1..=set.total).filter(|number| !numbers.contains(number)).take(100) {
         let shard = set.sibling(number);
-        index::missing(cx, &shard, format!("the shard `{shard}` of the numbering 1 to {} is missing", set.total));
+        index::missing(
+            cx,
+            &shard,
+            format!("the shard `{shard}` of the numbering 1 to {} is missing", set.total),
+        );
     }
     numbers.iter().map(|number| Text::from(set.sibling(*number))).collect()
 }
@@ -144,13 +163,18 @@ fn numbering_of_indexed(cx: &mut ReadCx<'_>, source: SourceId, shards: &[Text]) 
     if let Some(other) = numbered.iter().find(|shard| shard.total != first.total) {
         let message = format!(
             "the index names shards of two numberings: `{}` and `{}`",
-            first.sibling(first.number), other.sibling(other.number)
+            first.sibling(first.number),
+            other.sibling(other.number)
         );
         cx.report(rules::SHARD_NUMBERING.at(whole, message));
     } else if numbered.len() == shards.len() && numbered.len() as u64 != u64::from(first.total) {
         let have: BTreeSet<u32> = numbered.iter().map(|shard| shard.number).collect();
         let hole = (1..=first.total).find(|number| !have.contains(number)).unwrap_or_default();
-        let message = format!("the index names {} of {} numbered shards; the first left out is number {hole}", have.len(), first.total);
+        let message = format!(
+            "the index names {} of {} numbered shards; the first left out is number {hole}",
+            have.len(),
+            first.total
+        );
         cx.report(rules::SHARD_NUMBERING.at(whole, message));
     }
 }
@@ -201,19 +225,29 @@ fn join(cx: &mut ReadCx<'_>, shards: Vec<Text>, from_index: bool) -> Result<()> 
 /// Tensors that the index names and no open shard holds stay in the table as missing.
 fn missing_tensors(cx: &mut ReadCx<'_>) {
     let Some(map) = &cx.checkpoint.shard_map else { return };
-    let here: std::collections::HashSet<&str> = cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    let here: std::collections::HashSet<&str> =
+        cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let mut missing = Vec::new();
     for entry in map.entries.iter().filter(|entry| !here.contains(entry.tensor.as_str())) {
         let data = Data::Missing { want: 0, have: 0, file: Some(entry.shard.clone()) };
-        missing.push(TensorInfo::dense(entry.tensor.clone(), DType::Unknown(Text::default()), Dims::SCALAR, data));
+        missing.push(TensorInfo::dense(
+            entry.tensor.clone(),
+            DType::Unknown(Text::default()),
+            Dims::SCALAR,
+            data,
+        ));
     }
     cx.checkpoint.tensors.extend(missing);
 }
 
 /// `total_parameters` says nothing of its own when it counts the table; else it is kept as metadata.
 fn parameters(cx: &mut ReadCx<'_>) {
-    let Some((text, _)) = cx.checkpoint.shard_map.as_ref().and_then(|map| map.total_parameters.clone()) else { return };
-    let counted = cx.checkpoint.tensors.iter().fold(0u64, |sum, tensor| sum.saturating_add(tensor.n_elements()));
+    let Some((text, _)) = cx.checkpoint.shard_map.as_ref().and_then(|map| map.total_parameters.clone())
+    else {
+        return;
+    };
+    let counted =
+        cx.checkpoint.tensors.iter().fold(0u64, |sum, tensor| sum.saturating_add(tensor.n_elements()));
     if text.parse() != Ok(counted) {
         let value = text.parse().map_or_else(|_| Value::Str(text.clone()), Value::Int);
         cx.checkpoint.metadata.push(("total_parameters".into(), value));
@@ -230,7 +264,8 @@ fn stray(cx: &mut ReadCx<'_>, name: &Text, joined: &BTreeSet<Text>, from_index: 
     });
     let place = || Place::File(name.clone());
     if from_index && (*name == "model.safetensors" || *name == "diffusion_pytorch_model.safetensors") {
-        let message = format!("`{name}` lies beside a shard index: some loaders take it in place of the shards");
+        let message =
+            format!("`{name}` lies beside a shard index: some loaders take it in place of the shards");
         let finding = rules::SINGLE_BESIDE_INDEX.found(place(), message).subject(name.clone());
         cx.report(finding.help("remove the single file or the set"));
     } else if same_kind {

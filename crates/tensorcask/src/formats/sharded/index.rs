@@ -68,7 +68,13 @@ pub(super) fn read(cx: &mut ReadCx<'_>, source: SourceId) -> Result<Option<Index
         return Ok(None);
     }
     let mut index = Index {
-        map: ShardMap { index: source, entries: Vec::new(), total_size: None, total_parameters: None },
+        map: ShardMap {
+            index: source,
+            entries: Vec::new(),
+            is_damaged: false,
+            total_size: None,
+            total_parameters: None,
+        },
         shards: BTreeSet::new(),
         metadata: Metadata::new(),
     };
@@ -77,13 +83,16 @@ pub(super) fn read(cx: &mut ReadCx<'_>, source: SourceId) -> Result<Option<Index
         let Some(file) = shard.as_str() else {
             let message = format!("`weight_map` gives tensor `{}` no file name", tensor.name);
             cx.report(rules::INDEX_WEIGHT_MAP.at(span(shard), message).tensor(&tensor.name.as_str().into()));
+            index.map.is_damaged = true;
             continue;
         };
         // Each file name is judged and stored once, however many tensors it holds.
         let known = shard_names.entry(file).or_insert_with(|| judge(cx, &name, file, span(shard)));
+        index.map.is_damaged |= known.is_none();
         if let Some(file) = known {
             index.shards.insert(file.clone());
-            let entry = ShardEntry { tensor: tensor.name.as_str().into(), shard: file.clone(), span: span(shard) };
+            let entry =
+                ShardEntry { tensor: tensor.name.as_str().into(), shard: file.clone(), span: span(shard) };
             index.map.entries.push(entry);
         }
     }
@@ -130,9 +139,9 @@ fn value_of(json: &Json) -> Value {
             _ => Value::Str(text.as_str().into()),
         },
         Node::Array(items) => Value::List(items.iter().map(value_of).collect()),
-        Node::Object(entries) => {
-            Value::Map(entries.iter().map(|(key, value)| (key.name.as_str().into(), value_of(value))).collect())
-        }
+        Node::Object(entries) => Value::Map(
+            entries.iter().map(|(key, value)| (key.name.as_str().into(), value_of(value))).collect(),
+        ),
     }
 }
 

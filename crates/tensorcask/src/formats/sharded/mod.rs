@@ -37,9 +37,12 @@ impl Format for Sharded {
         };
         let is_file = |kind| kind != EntryKind::Folder;
         let mut files = listing.iter().filter(|entry| is_file(entry.kind)).map(|entry| entry.name.as_str());
-        let layout = files.any(|name| name == "config.json" || names::is_index(name) || names::Numbered::parse(name).is_some());
+        let layout = files.any(|name| {
+            name == "config.json" || names::is_index(name) || names::Numbered::parse(name).is_some()
+        });
         // A hub snapshot is a folder called by its commit.
-        let snapshot = head.name.len() == 40 && head.name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let snapshot =
+            head.name.len() == 40 && head.name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if layout || snapshot { Match::Structure } else { Match::No }
     }
 

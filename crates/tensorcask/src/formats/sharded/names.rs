@@ -70,7 +70,12 @@ mod tests {
         let shard = Numbered::parse("a-b-00002-of-00010.safetensors").expect("a shard");
         assert_eq!((shard.stem, shard.number, shard.total, shard.ext), ("a-b", 2, 10, "safetensors"));
         assert_eq!(shard.sibling(10), "a-b-00010-of-00010.safetensors");
-        for other in ["model.safetensors", "model-1-of-2.safetensors", "model-0000x-of-00002.bin", "00001-of-00002.bin"] {
+        for other in [
+            "model.safetensors",
+            "model-1-of-2.safetensors",
+            "model-0000x-of-00002.bin",
+            "00001-of-00002.bin",
+        ] {
             assert_eq!(Numbered::parse(other), None, "{other}");
         }
     }

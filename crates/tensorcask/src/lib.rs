@@ -34,6 +34,7 @@ pub mod core;
 pub mod elements;
 pub mod format;
 pub mod formats;
+pub mod numeric;
 pub mod ops;
 pub mod rules;
 pub mod save;

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Remote readers of the hub's client libraries refuse headers from here on (huggingface_hub, huggingface.js).
+/// Remote readers of the hub's client libraries refuse headers from here on (`huggingface_hub`, `huggingface.js`).
 const LARGE_HEADER_BYTES: u64 = 25_000_000;
 
 pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
         cx.report(rules::FILE_TRUNCATED.at(whole, message).help("fetch the file again"));
         return Ok(());
     }
-    if header_len >= LARGE_HEADER_BYTES && header_len <= MAX_HEADER_BYTES {
+    if (LARGE_HEADER_BYTES..=MAX_HEADER_BYTES).contains(&header_len) {
         let message = format!(
             "the header has {header_len} bytes; tools that read headers remotely stop at {LARGE_HEADER_BYTES}"
         );

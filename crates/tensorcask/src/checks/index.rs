@@ -34,7 +34,7 @@ impl Check for Index {
                 }
                 Some(first) if *first == file => {}
                 Some(first) => {
-                    several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file])
+                    several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file]);
                 }
             }
         }

@@ -140,7 +140,7 @@ pub(super) fn leftovers(path: &Path, is_folder: bool) -> Vec<Finding> {
     interrupted.retain(|name| is_folder || name.starts_with(&own));
     let interrupted = interrupted.into_iter().map(|name| {
         let message = format!("`{name}` is left over from a write that was interrupted");
-        let help = "run the same conversion again: it removes it";
+        let help = "run the same conversion again, which finishes or removes it; do not delete it by hand";
         rules::INTERRUPTED_WRITE.found(Place::File(name.as_str().into()), message).subject(name).help(help)
     });
     names

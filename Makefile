@@ -55,8 +55,10 @@ fuzz: ## ten minutes of one fuzz target: T=safetensors (needs a nightly toolchai
 	mkdir -p fuzz/corpus/$(T)
 	cd fuzz && $(CARGO) +$(NIGHTLY) fuzz run $(T) corpus/$(T) ../corpus -- -max_total_time=$(SECONDS_EACH)
 
-bench: ## ratios against peers, measured in one run
-	$(CARGO) bench --workspace
+bench: build $(PEERS)/.stamp ## ratios against peers, measured in one run: all rows, or ROWS="hash57 names-rust" (needs b3sum)
+	$(CARGO) build --release --workspace --examples
+	$(CARGO) build --release --manifest-path benches/peer-rs/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/peer-rs
+	$(PEERS)/bin/python benches/run.py $(ROWS)
 
 # The stamp is newer than the list of packages, or the environment is made again.
 $(CONTRACT)/.stamp: tests/contract/requirements.txt

@@ -36,6 +36,7 @@ pub mod format;
 pub mod formats;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+pub mod numeric;
 pub mod ops;
 pub mod rules;
 pub mod save;

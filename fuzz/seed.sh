@@ -3,12 +3,12 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-seed() { # seed TARGET FILE...: each under the digest of its content, and none over 64 KiB
+seed() { # seed TARGET FILE...: each under the digest of its content, and none over 8 KiB, which would slow every run down
   local target=$1 file
   shift
   mkdir -p "corpus/$target"
   for file; do
-    [ -f "$file" ] && [ "$(stat -c %s "$file")" -le 65536 ] || continue
+    [ -f "$file" ] && [ "$(stat -c %s "$file")" -le 8192 ] || continue
     cp "$file" "corpus/$target/$(sha1sum "$file" | cut -c1-40)"
   done
 }
@@ -22,7 +22,7 @@ seed round_trip ../corpus/safetensors/{plain,scalars,dtypes-20}/*.safetensors
 
 # The header of each file is a JSON text of its own.
 for file in ../corpus/safetensors/*/*.safetensors; do
-  [ "$(stat -c %s "$file")" -le 65536 ] || continue
+  [ "$(stat -c %s "$file")" -le 8192 ] || continue
   tail -c +9 "$file" > "corpus/wire_json/header-$(basename "$(dirname "$file")")"
 done
 
@@ -30,7 +30,7 @@ done
 mkdir -p corpus/probe
 n=0
 for file in ../corpus/identify/*/* ../corpus/safetensors/plain/*; do
-  [ -f "$file" ] && [ "$(stat -c %s "$file")" -le 65536 ] || continue
+  [ -f "$file" ] && [ "$(stat -c %s "$file")" -le 8192 ] || continue
   for name in 0 1 "$((n % 16))"; do
     { printf "\\x$(printf %02x "$name")"; cat "$file"; } > "corpus/probe/$n-$name"
   done

@@ -1,7 +1,7 @@
 //! Doors for the fuzz targets, there only in a fuzzing build: each states what must hold for any bytes.
 
 use crate::{
-    core::{Budget, DType, Limits},
+    core::{Budget, Limits},
     format::{HEAD_BYTES, Head, TAIL_BYTES},
     open::OpenOptions,
     ops,
@@ -31,13 +31,9 @@ fn whole(checkpoint: &crate::Checkpoint) {
     }
     if !checkpoint.is_broken() && checkpoint.unread.is_empty() {
         for tensor in &checkpoint.tensors {
-            if !matches!(tensor.dtype, DType::Unknown(_)) {
-                let bytes = checkpoint.load(&tensor.name).expect("a tensor of a good file has its bytes");
-                assert_eq!(Ok(bytes.len() as u64), tensor.dtype.byte_len(&tensor.view.shape));
-            }
-        }
-        if checkpoint.tensors.iter().all(|tensor| !matches!(tensor.dtype, DType::Unknown(_))) {
-            ops::hash::identity(checkpoint, &()).expect("the weights of a good file have an identity");
+            let Ok(n_bytes) = tensor.dtype.byte_len(&tensor.view.shape) else { continue };
+            let bytes = checkpoint.load(&tensor.name).expect("a tensor of a good file has its bytes");
+            assert_eq!(bytes.len() as u64, n_bytes);
         }
     }
     ops::verdict(checkpoint);

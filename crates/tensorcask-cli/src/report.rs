@@ -72,6 +72,7 @@ pub(crate) struct Facts {
     pub(crate) bytes: u64,
     pub(crate) n_files: u64,
     pub(crate) unread: Vec<Text>,
+    pub(crate) is_unread: bool,
 }
 
 /// One finding, in the form of the document.
@@ -147,6 +148,7 @@ impl Report {
                     .fold(0, |sum: u64, tensor| sum.saturating_add(tensor.byte_len())),
                 n_files: files.count() as u64,
                 unread: checkpoint.unread.clone(),
+                is_unread: verdict.unread,
             },
         }
     }
@@ -156,9 +158,9 @@ impl Report {
         self.findings.iter().any(|row| row.severity >= severity)
     }
 
-    /// Whether a question that was asked has no whole answer.
+    /// Whether a part was not looked at, so that no answer is whole.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.security == Some(Security::Incomplete) || self.structure == Some(Structure::Incomplete)
+        self.facts.is_unread
     }
 
     /// Whether every question that was asked has the good answer.

@@ -104,7 +104,11 @@ impl Item {
 }
 
 /// Refuses a checkpoint whose structure is broken: `hash`, `diff` and `convert` would answer about something else.
-pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
+pub(crate) fn whole(mut checkpoint: Checkpoint) -> anyhow::Result<Checkpoint> {
+    if !checkpoint.is_broken() {
+        // An end that was never written shows in the data alone.
+        tensorcask::ops::verify(&mut checkpoint, &tensorcask::ops::VerifyOptions::default(), &())?;
+    }
     if !checkpoint.is_broken() {
         return Ok(checkpoint);
     }
@@ -112,7 +116,7 @@ pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
     let error = Error::Rejected(Box::new(Report { path: checkpoint.path.clone(), findings }));
     // The checkpoint still knows where each finding lies; the error does not.
     let findings = report::rows(&checkpoint, |_| true);
-    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }))
+    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }).into())
 }
 
 /// A broken checkpoint that a command needs whole, with its findings.

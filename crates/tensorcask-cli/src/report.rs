@@ -141,7 +141,10 @@ impl Report {
             findings: rows(checkpoint, |finding| question.shows(finding.rule.category)),
             facts: Facts {
                 n_tensors: checkpoint.tensors.len() as u64,
-                bytes: checkpoint.tensors.iter().fold(0, |sum: u64, tensor| sum.saturating_add(tensor.byte_len())),
+                bytes: checkpoint
+                    .tensors
+                    .iter()
+                    .fold(0, |sum: u64, tensor| sum.saturating_add(tensor.byte_len())),
                 n_files: files.count() as u64,
                 unread: checkpoint.unread.clone(),
             },
@@ -176,7 +179,9 @@ impl ErrorRow {
     pub(crate) fn new(error: &Error) -> Self {
         let findings = match error {
             // The checkpoint is gone: what is left to say has no file and no offset.
-            Error::Rejected(report) => report.findings.iter().map(|finding| Row::new(finding, None)).collect(),
+            Error::Rejected(report) => {
+                report.findings.iter().map(|finding| Row::new(finding, None)).collect()
+            }
             _ => Vec::new(),
         };
         ErrorRow {

@@ -63,7 +63,10 @@ pub(crate) fn run(args: &HashArgs, out: &mut Out) -> Result<Exit> {
 fn hash(item: super::Item, options: &OpenOptions) -> Result<(Checkpoint, Identity)> {
     let checkpoint = whole(item.read(options)?)?;
     if checkpoint.tensors.is_empty() && !checkpoint.unread.is_empty() {
-        let message = format!("{} is recognised but not read by this version: there is nothing to hash", checkpoint.format);
+        let message = format!(
+            "{} is recognised but not read by this version: there is nothing to hash",
+            checkpoint.format
+        );
         return Err(tensorcask::Error::Unsupported { path: checkpoint.path, message }.into());
     }
     let bar = Bar::new();

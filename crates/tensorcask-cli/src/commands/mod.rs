@@ -13,7 +13,10 @@ use crate::{
     args::Reading,
     report::{self, ErrorRow, Failure, shown},
 };
-use std::{fmt, path::{Path, PathBuf}};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 use tensorcask::{Checkpoint, Error, Limits, Links, OpenOptions, core::Report};
 
 /// How a command ended.
@@ -75,7 +78,9 @@ impl Targets {
                     let item = |path| Item { path, within: found.within.clone(), error: None };
                     targets.items.extend(found.paths.into_iter().map(item));
                 }
-                Err(error) => targets.items.push(Item { path: path.clone(), within: None, error: Some(error) }),
+                Err(error) => {
+                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) })
+                }
             }
         }
         targets.items.sort_by_cached_key(|item| shown(&item.path));

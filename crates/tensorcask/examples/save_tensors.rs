@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         word.copy_from_slice(&state.to_le_bytes());
     }
-    let names: Vec<String> = (0..n_tensors).map(|number| format!("model.layers.{number}.mlp.weight")).collect();
+    let names: Vec<String> =
+        (0..n_tensors).map(|number| format!("model.layers.{number}.mlp.weight")).collect();
     let shape = [bytes_each as u64];
     let tensors: Vec<(&str, DType, &[u64], &[u8])> = names
         .iter()

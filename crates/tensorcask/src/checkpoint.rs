@@ -157,6 +157,14 @@ impl Findings {
     }
 }
 
+impl Extend<Finding> for Findings {
+    fn extend<I: IntoIterator<Item = Finding>>(&mut self, findings: I) {
+        for finding in findings {
+            self.push(finding);
+        }
+    }
+}
+
 impl<'a> IntoIterator for &'a Findings {
     type Item = &'a Finding;
     type IntoIter = std::slice::Iter<'a, Finding>;

@@ -99,6 +99,41 @@ pub struct Saver {
     names: Vec<String>,
     parts: Vec<Part>,
     places: HashMap<Text, Place>,
+    gather: Mutex<Gather>,
+}
+
+/// Pieces from here on are written straight from the caller's memory.
+const LARGE_BYTES: usize = 64 << 10;
+/// Bytes that are gathered before they are written.
+const GATHER_BYTES: usize = 1 << 20;
+
+/// Small neighbours that are written together.
+#[derive(Default)]
+struct Gather {
+    part: usize,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl Gather {
+    fn add(&mut self, parts: &[Part], part: usize, offset: u64, bytes: &[u8]) -> Result<()> {
+        let follows = self.part == part && self.offset.checked_add(self.bytes.len() as u64) == Some(offset);
+        if !follows || self.bytes.len().saturating_add(bytes.len()) > GATHER_BYTES {
+            self.flush(parts)?;
+            (self.part, self.offset) = (part, offset);
+            self.bytes.reserve_exact(GATHER_BYTES);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self, parts: &[Part]) -> Result<()> {
+        if let Some(part) = parts.get(self.part).filter(|_| !self.bytes.is_empty()) {
+            part.write_at(self.offset, &self.bytes)?;
+        }
+        self.bytes.clear();
+        Ok(())
+    }
 }
 
 /// Where a tensor lies.
@@ -193,7 +228,8 @@ impl Saver {
             parts.push(part);
         }
         let names = files.into_iter().map(|file| file.name).collect();
-        Ok(Saver { path: path.to_owned(), sink, sync: options.sync, names, parts, places })
+        let gather = Mutex::default();
+        Ok(Saver { path: path.to_owned(), sink, sync: options.sync, names, parts, places, gather })
     }
 
     /// Writes all of a tensor: dense, row-major, little-endian.
@@ -203,7 +239,7 @@ impl Saver {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let place = self.place(name)?;
         if bytes.len() as u64 != place.bytes {
-            return Err(self.misfit(format!(
+            return Err(self.misfit(&format!(
                 "tensor `{name}` takes {} bytes, {} are given",
                 place.bytes,
                 bytes.len()
@@ -225,9 +261,19 @@ impl Saver {
                 bytes.len(),
                 place.bytes
             );
-            return Err(self.misfit(message));
+            return Err(self.misfit(&message));
         };
-        part.write_at(place.offset.saturating_add(offset), bytes)?;
+        let at = place.offset.saturating_add(offset);
+        let mut gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes.len() >= LARGE_BYTES {
+            // What was gathered may lie in the same place, and was given earlier.
+            gather.flush(&self.parts)?;
+            drop(gather);
+            part.write_at(at, bytes)?;
+        } else {
+            gather.add(&self.parts, place.part, at, bytes)?;
+            drop(gather);
+        }
         place.filled.lock().unwrap_or_else(PoisonError::into_inner).add(offset, end);
         Ok(())
     }
@@ -247,11 +293,12 @@ impl Saver {
         open.sort();
         if let Some((name, until, bytes)) = open.first() {
             let count = open.len();
-            return Err(self.misfit(format!(
+            return Err(self.misfit(&format!(
                 "{count} of {} tensors are not filled; the first is `{name}`: nothing from byte {until} of {bytes} on",
                 self.places.len()
             )));
         }
+        self.gather.into_inner().unwrap_or_else(PoisonError::into_inner).flush(&self.parts)?;
         if self.sync {
             self.parts.iter().try_for_each(Part::sync)?;
         }
@@ -268,10 +315,10 @@ impl Saver {
     fn place(&self, name: &str) -> Result<&Place> {
         self.places
             .get(Borrow::<str>::borrow(name))
-            .ok_or_else(|| self.misfit(format!("no tensor `{name}` was declared")))
+            .ok_or_else(|| self.misfit(&format!("no tensor `{name}` was declared")))
     }
 
-    fn misfit(&self, message: String) -> Error {
+    fn misfit(&self, message: &str) -> Error {
         Error::usage(
             format!("`{}`: {message}", self.path.display()),
             "give each tensor the bytes of its declared shape",

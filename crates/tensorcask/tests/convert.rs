@@ -1,5 +1,7 @@
 //! Writing and conversion, from the outside: the peer's bytes, round trips, patterns, refusals.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -81,7 +83,7 @@ fn any_table(numbers: &mut Numbers) -> Table {
             shape = vec![elements * (300_000 + numbers.below(300_000)), 3];
         }
         let len = dtype.byte_len(&shape).unwrap();
-        let bytes = (0..len).map(|at| (at.wrapping_mul(number + 3) ^ (at >> 9)) as u8).collect();
+        let bytes = (0..len).map(|at| (at.wrapping_mul(number + 3) ^ (at >> 9)).to_le_bytes()[0]).collect();
         let name = ["w", "é/", "\u{1f600}", "a.b", "\"\\\n"][usize::try_from(number % 5).unwrap()];
         table.insert(format!("{name}{number}"), (dtype, shape, bytes));
     }
@@ -105,7 +107,8 @@ fn what_the_peer_wrote_is_written_again_byte_for_byte() {
         assert_eq!(fs::read(scratch.path().join(name)).unwrap(), want, "{}: converted", path.display());
 
         let ck = open(&path).unwrap();
-        let text = |value: &Value| if let Value::Str(text) = value { text.to_string() } else { panic!("{value:?}") };
+        let text =
+            |value: &Value| if let Value::Str(text) = value { text.to_string() } else { panic!("{value:?}") };
         let metadata: Vec<(String, String)> =
             ck.metadata.iter().map(|(key, value)| (key.to_string(), text(value))).collect();
         let metadata: Vec<(&str, &str)> = metadata.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -118,13 +121,15 @@ fn what_the_peer_wrote_is_written_again_byte_for_byte() {
 #[test]
 fn the_index_is_written_as_the_peer_writes_it() {
     let scratch = tempfile::tempdir().unwrap();
-    let want = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/index.json")).unwrap();
+    let want =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/index.json")).unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/names.safetensors");
     convert(&source, &scratch.path().join("out"), |options| options.max_shard_bytes = Some(4)).unwrap();
     let index = fs::read_to_string(scratch.path().join("out/model.safetensors.index.json")).unwrap();
     // The peer's example spreads the names otherwise; all else is the same.
     let lines = |text: &str| -> Vec<String> {
-        let shard = |line: &str| line.split_once("\"model-").map_or(line.to_owned(), |(name, _)| name.to_owned());
+        let shard =
+            |line: &str| line.split_once("\"model-").map_or(line.to_owned(), |(name, _)| name.to_owned());
         text.split('\n').map(shard).collect()
     };
     assert_eq!(lines(&index), lines(&want));
@@ -143,13 +148,19 @@ fn everything_comes_back_from_files_and_shards() {
         let root = identity(&ck, &()).unwrap();
 
         let max = 1 + numbers.below(2_000_000);
-        let receipt = convert(&path("a.safetensors"), &path("set"), |options| options.max_shard_bytes = Some(max)).unwrap();
+        let receipt =
+            convert(&path("a.safetensors"), &path("set"), |options| options.max_shard_bytes = Some(max))
+                .unwrap();
         assert!(receipt.lossless && receipt.tensors.iter().all(|row| row.equal && row.steps.is_empty()));
         let one_file = path("set/model.safetensors");
         let set = open(if one_file.exists() { one_file } else { path("set") }).unwrap();
         assert_eq!(table(&set), want, "round {round}: shards of {max}");
         assert_eq!(identity(&set, &()).unwrap().root, root.root);
-        assert!(set.findings.iter().all(|finding| finding.severity < Severity::Warning), "{:?}", set.findings);
+        assert!(
+            set.findings.iter().all(|finding| finding.severity < Severity::Warning),
+            "{:?}",
+            set.findings
+        );
         for row in &receipt.tensors {
             let position = ck.tensors.iter().position(|tensor| tensor.name == row.name).unwrap();
             assert_eq!(row.target_digest, root.tensors[position], "round {round}: `{}`", row.name);
@@ -170,21 +181,27 @@ fn shards_and_their_index_are_as_asked() {
     save_table(&source, &want, &[("format", "pt")]);
     convert(&source, &path("set"), |options| options.max_shard_bytes = Some(10)).unwrap();
     let names = |name: &str| -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(path(name)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(path(name))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     };
     let index = "model.safetensors.index.json";
     assert_eq!(names("set"), ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", index]);
-    assert_eq!(table(&open(path("set/model-00001-of-00002.safetensors")).unwrap()).into_keys().collect::<Vec<_>>(), ["b"]);
+    assert_eq!(
+        table(&open(path("set/model-00001-of-00002.safetensors")).unwrap()).into_keys().collect::<Vec<_>>(),
+        ["b"]
+    );
     for shard in [1, 2] {
         let ck = open(path(&format!("set/model-0000{shard}-of-00002.safetensors"))).unwrap();
         assert_eq!(ck.metadata, [("format".into(), Value::Str("pt".into()))]);
     }
     fs::write(path("set/config.json"), "{}").unwrap();
 
-    convert(&source, &path("set"), |options| (options.max_shard_bytes, options.overwrite) = (Some(1), true)).unwrap();
+    convert(&source, &path("set"), |options| (options.max_shard_bytes, options.overwrite) = (Some(1), true))
+        .unwrap();
     assert_eq!(names("set").len(), 5, "three shards, an index and what was not ours");
     convert(&path("set"), &path("set"), |options| options.overwrite = true).unwrap();
     assert_eq!(names("set"), ["config.json", "model.safetensors"], "one shard needs no index");
@@ -207,7 +224,8 @@ fn patterns_choose_and_rename() {
     };
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
 
-    let (names, receipt) = written(&|options| (options.include, options.exclude) = (words(&["*.h.*"]), words(&["*.b"])));
+    let (names, receipt) =
+        written(&|options| (options.include, options.exclude) = (words(&["*.h.*"]), words(&["*.b"])));
     assert_eq!(names, ["module.h.0.w", "module.h.1.w"]);
     assert!(!receipt.lossless);
     assert_eq!(receipt.losses[0].message, "2 of 4 tensors are left out: `module.h.0.b`, `other`");
@@ -221,10 +239,13 @@ fn patterns_choose_and_rename() {
     let row = receipt.tensors.iter().find(|row| row.name == "layer.1.weight").unwrap();
     assert_eq!((&row.source_names[0].to_string()[..], &row.steps[..]), ("module.h.1.w", &["rename"][..]));
 
-    let refused = |set: &dyn Fn(&mut ConvertOptions)| refused(&source, &scratch.path().join("x.safetensors"), set).0;
+    let refused =
+        |set: &dyn Fn(&mut ConvertOptions)| refused(&source, &scratch.path().join("x.safetensors"), set).0;
     assert!(refused(&|o| o.include = words(&["nothing*"])).contains("no tensor is called like `nothing*`"));
     assert!(refused(&|o| o.strip_prefix = words(&["model."])).contains("begins with `model.`"));
-    assert!(refused(&|o| o.rename = vec![("nothing".into(), "x".into())]).contains("`nothing` renames nothing"));
+    assert!(
+        refused(&|o| o.rename = vec![("nothing".into(), "x".into())]).contains("`nothing` renames nothing")
+    );
     assert!(refused(&|o| o.rename = vec![("a".into(), "*".into())]).contains("has 1 `*`"));
     let both = refused(&|o| o.rename = vec![("*.w".into(), "w".into())]);
     assert_eq!(both, "`module.h.0.w` and `module.h.1.w` would both be called `w`");
@@ -238,10 +259,19 @@ fn a_loss_is_refused_by_name_until_it_is_accepted() {
     for (shard, value) in [(1, "one"), (2, "two")] {
         let name = format!("t{shard}");
         let file = path(&format!("set/model-0000{shard}-of-00002.safetensors"));
-        save(file, &[(&name, DType::U8, &[1], &[7])], &[("k", value), ("format", "pt")], &SaveOptions::default()).unwrap();
+        save(
+            file,
+            &[(&name, DType::U8, &[1], &[7])],
+            &[("k", value), ("format", "pt")],
+            &SaveOptions::default(),
+        )
+        .unwrap();
     }
     let (message, help) = refused(&path("set"), &path("out.safetensors"), |_| {});
-    assert!(message.contains("1 × metadata-conflict[CV001]; first: metadata `k` is `one` and `two`"), "{message}");
+    assert!(
+        message.contains("1 × metadata-conflict[CV001]; first: metadata `k` is `one` and `two`"),
+        "{message}"
+    );
     assert_eq!(help, "allow it by name: `--accept metadata-conflict`");
     assert!(!path("out.safetensors").exists());
     for word in ["metadata-conflict", "CV001", "cv001"] {
@@ -251,7 +281,8 @@ fn a_loss_is_refused_by_name_until_it_is_accepted() {
         assert!(!receipt.unwrap().lossless);
     }
     assert_eq!(open(path("out.safetensors")).unwrap().metadata_value("k"), Some(&Value::Str("one".into())));
-    let (message, help) = refused(&path("set"), &path("x.safetensors"), |options| options.accept = vec!["all".into()]);
+    let (message, help) =
+        refused(&path("set"), &path("x.safetensors"), |options| options.accept = vec!["all".into()]);
     assert!(message.contains("no loss called `all`") && help.contains("`metadata-conflict`"));
 }
 
@@ -266,7 +297,8 @@ fn a_type_that_the_target_lacks_is_a_loss() {
     fs::write(&source, bytes).unwrap();
     let (message, _) = refused(&source, &target, |_| {});
     assert!(message.contains("dtype-not-in-target[CV002]; first: tensor `a` is `Q9`"), "{message}");
-    let receipt = convert(&source, &target, |options| options.accept = vec!["dtype-not-in-target".into()]).unwrap();
+    let receipt =
+        convert(&source, &target, |options| options.accept = vec!["dtype-not-in-target".into()]).unwrap();
     assert_eq!((receipt.lossless, receipt.tensors.len()), (false, 1));
 }
 
@@ -293,7 +325,8 @@ fn a_broken_source_is_rejected_with_its_findings() {
     let bytes = fs::read(&source).unwrap();
     fs::write(&source, &bytes[..bytes.len() - 1]).unwrap();
     let ck = OpenOptions::new().read(&source).unwrap();
-    let error = plan(&ck, &scratch.path().join("b.safetensors"), &ConvertOptions::default()).map(drop).unwrap_err();
+    let error =
+        plan(&ck, &scratch.path().join("b.safetensors"), &ConvertOptions::default()).map(drop).unwrap_err();
     let Error::Rejected(report) = error else { panic!("{error}") };
     assert!(report.findings.iter().any(|finding| finding.rule.slug == "file-truncated"));
 }
@@ -302,15 +335,23 @@ fn a_broken_source_is_rejected_with_its_findings() {
 fn a_plan_writes_nothing_and_says_what_it_would_write() {
     let scratch = tempfile::tempdir().unwrap();
     let source = scratch.path().join("a.safetensors");
-    save(&source, &[("a", DType::F32, &[4], &[1; 16]), ("b", DType::U8, &[8], &[2; 8])], &[], &SaveOptions::default()).unwrap();
-    let before: Vec<PathBuf> = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    save(
+        &source,
+        &[("a", DType::F32, &[4], &[1; 16]), ("b", DType::U8, &[8], &[2; 8])],
+        &[],
+        &SaveOptions::default(),
+    )
+    .unwrap();
+    let before: Vec<PathBuf> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     let ck = open(&source).unwrap();
     let mut options = ConvertOptions::default();
     options.max_shard_bytes = Some(16);
     let planned = plan(&ck, &scratch.path().join("set"), &options).unwrap();
     assert_eq!((planned.format, planned.is_folder, planned.files.len()), ("safetensors", true, 3));
     assert_eq!(planned.bytes, planned.files.iter().map(|file| planned.file_len(file)).sum::<u64>());
-    let after: Vec<PathBuf> = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let after: Vec<PathBuf> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(before, after);
 
     let refused = |target: &str, set: &dyn Fn(&mut ConvertOptions)| {
@@ -319,8 +360,13 @@ fn a_plan_writes_nothing_and_says_what_it_would_write() {
         plan(&ck, &scratch.path().join(target), &options).map(drop).unwrap_err().to_string()
     };
     assert!(refused("a.safetensors", &|_| {}).contains("exists already"));
-    assert!(refused("x.safetensors", &|o| o.max_shard_bytes = Some(1)).contains("cannot be written as shards"));
-    assert!(refused("x.safetensors", &|o| o.format = Some("nonsense".into())).contains("no format called `nonsense`"));
+    assert!(
+        refused("x.safetensors", &|o| o.max_shard_bytes = Some(1)).contains("cannot be written as shards")
+    );
+    assert!(
+        refused("x.safetensors", &|o| o.format = Some("nonsense".into()))
+            .contains("no format called `nonsense`")
+    );
     assert!(refused("absent/x.safetensors", &|_| {}).contains("no such folder"));
 }
 
@@ -339,7 +385,11 @@ fn spare_room_is_kept_in_the_header() {
 fn a_saver_takes_data_in_any_order_and_misses_none() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("a.safetensors");
-    let specs = [("a", DType::U8, Dims::from([8])), ("b", DType::F32, Dims::SCALAR), ("c", DType::I64, Dims::from([0]))];
+    let specs = [
+        ("a", DType::U8, Dims::from([8])),
+        ("b", DType::F32, Dims::SCALAR),
+        ("c", DType::I64, Dims::from([0])),
+    ];
     let new = |path: &Path| Saver::new(path, &specs, &[], &SaveOptions::default()).unwrap();
     let saver = new(&path);
     saver.write("b", &[9; 4]).unwrap();
@@ -348,7 +398,10 @@ fn a_saver_takes_data_in_any_order_and_misses_none() {
     assert!(saver.write_at("a", 5, &[0; 4]).unwrap_err().to_string().contains("past the 8"));
     assert!(saver.write("z", &[]).unwrap_err().to_string().contains("no tensor `z`"));
     let error = saver.finish().unwrap_err().to_string();
-    assert!(error.contains("1 of 3 tensors are not filled; the first is `a`: nothing from byte 0 of 8 on"), "{error}");
+    assert!(
+        error.contains("1 of 3 tensors are not filled; the first is `a`: nothing from byte 0 of 8 on"),
+        "{error}"
+    );
     drop(new(&path));
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "nothing is left behind");
 
@@ -362,6 +415,16 @@ fn a_saver_takes_data_in_any_order_and_misses_none() {
     let found = table(&open(&path).unwrap());
     assert_eq!(found["a"].2, [1, 1, 1, 1, 2, 2, 2, 2]);
     assert_eq!(found["b"].2, [9; 4]);
+
+    let large = scratch.path().join("large.safetensors");
+    let saver =
+        Saver::new(&large, &[("t", DType::U8, Dims::from([200_000]))], &[], &SaveOptions::default()).unwrap();
+    saver.write_at("t", 10, &[1; 10]).unwrap();
+    saver.write_at("t", 0, &vec![2; 200_000]).unwrap();
+    saver.write_at("t", 100, &[3; 10]).unwrap();
+    saver.finish().unwrap();
+    let bytes = &table(&open(&large).unwrap())["t"].2;
+    assert_eq!((bytes[10], bytes[100], bytes[110]), (2, 3, 2), "what is given later counts");
 
     let mut options = SaveOptions::default();
     options.max_shard_bytes = Some(8);

@@ -29,10 +29,12 @@ impl Check for Index {
         for tensor in &cx.checkpoint.tensors {
             let Some(file) = cx.file_of(tensor).filter(|_| holds(tensor)) else { continue };
             match holders.get(tensor.name.as_str()) {
-                None => drop(holders.insert(&tensor.name, file)),
+                None => {
+                    holders.insert(&tensor.name, file);
+                }
                 Some(first) if *first == file => {}
                 Some(first) => {
-                    several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file])
+                    several.entry(&tensor.name).or_insert_with(|| [first.clone()].into()).extend([file]);
                 }
             }
         }
@@ -107,7 +109,7 @@ impl Check for Index {
                 findings.push(TOTAL_SIZE.at(*span, message).help(format!("set it to {counted}")));
             }
         }
-        findings.into_iter().for_each(|finding| cx.checkpoint.findings.push(finding));
+        cx.checkpoint.findings.extend(findings);
         Ok(())
     }
 }

@@ -20,23 +20,26 @@ impl Check for Prefixes {
     }
 
     fn headers(&self, cx: &mut CheckCx<'_>) -> Result<()> {
-        let names = || cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str());
-        let n_names = names().count();
-        // Everything up to and with the last wrapper part is the prefix to be cut.
         let finder = memchr::memmem::Finder::new(COMPILED);
-        // Nearly no name has it: the search costs less than taking the name apart.
-        let compiled: Vec<(&str, usize)> = names()
-            .filter(|name| finder.find(name.as_bytes()).is_some())
-            .filter_map(|name| Some((name, end_of_part(name, COMPILED)?)))
-            .collect();
-        let n_parallel = names().filter(|name| name.starts_with(PARALLEL)).count();
-        let (n_hit, example, end) = if let Some((example, end)) = compiled.first() {
-            (compiled.len(), *example, *end)
-        } else if n_parallel * 2 > n_names {
-            let example = names().find(|name| name.starts_with(PARALLEL)).unwrap_or_default();
-            (n_parallel, example, PARALLEL.len())
-        } else {
-            return Ok(());
+        let n_names = cx.checkpoint.tensors.len();
+        let mut compiled: Vec<(&str, usize)> = Vec::new();
+        let (mut n_parallel, mut parallel) = (0, "");
+        for name in cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str()) {
+            if name.starts_with(PARALLEL) {
+                (n_parallel, parallel) = (n_parallel + 1, name);
+            }
+            // Nearly no name has it: the search costs less than taking the name apart.
+            if finder.find(name.as_bytes()).is_some()
+                && let Some(end) = end_of_part(name, COMPILED)
+            {
+                compiled.push((name, end));
+            }
+        }
+        // Everything up to and with the last wrapper part is the prefix to be cut.
+        let (n_hit, example, end) = match compiled.first() {
+            Some((example, end)) => (compiled.len(), *example, *end),
+            None if n_parallel * 2 > n_names => (n_parallel, parallel, PARALLEL.len()),
+            None => return Ok(()),
         };
         let prefix = example.get(..end).unwrap_or_default().to_owned();
         let share = if n_hit == n_names { format!("all {n_names}") } else { format!("{n_hit} of {n_names}") };

@@ -64,7 +64,7 @@ impl Check for QuantGroups {
             );
             findings.push(QUANT_GROUP.found(super::WHOLE, message).subject(*first).severity(Severity::Note));
         }
-        findings.into_iter().for_each(|finding| cx.checkpoint.findings.push(finding));
+        cx.checkpoint.findings.extend(findings);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ pub(super) struct Revisions;
 
 static MIXED_REVISIONS: Rule = rule!("SH017" "mixed-revisions" Integrity Error ["IX13"] "The downloader's notes (`.cache/huggingface/download`) name different commits for files of one set: the shards come from different revisions of the model and do not belong together. Fetch the folder again at one commit.");
 
-/// Where a download into a plain folder keeps its notes (huggingface_hub, `--local-dir`).
+/// Where a download into a plain folder keeps its notes (`huggingface_hub`, `--local-dir`).
 const NOTES: &str = ".cache/huggingface/download";
 /// Three short lines; anything longer is something else.
 const LONGEST_NOTE: u64 = 4_096;

@@ -2,7 +2,8 @@
 
 use super::{Check, CheckCx, Sidecar, rule};
 use crate::{
-    core::{Data, Result, Rule, TensorInfo},
+    core::{Result, Rule, TensorInfo},
+    elements::{BLOCK_BYTES, Stream},
     wire::json::Node,
 };
 
@@ -55,37 +56,38 @@ impl Check for TiedHead {
     fn data(&self, cx: &mut CheckCx<'_>) -> Result<()> {
         let Some((config, true)) = tied(cx)? else { return Ok(()) };
         let (Some(embedding), Some(head)) = (find(cx, EMBEDDINGS), find(cx, HEADS)) else { return Ok(()) };
-        let (Data::Extent(a), Data::Extent(b)) = (&embedding.view.data, &head.view.data) else {
-            return Ok(());
-        };
-        if embedding.view.shape != head.view.shape || embedding.dtype != head.dtype || a.len != b.len {
+        if embedding.view.shape != head.view.shape
+            || embedding.dtype != head.dtype
+            || embedding.is_missing()
+            || head.is_missing()
+        {
             return Ok(());
         }
         let sources = &cx.checkpoint.sources;
-        let (mut left, mut right) = (vec![0; 256 << 10], vec![0; 256 << 10]);
-        let mut at = 0;
-        while at < a.len {
-            let n = (a.len - at).min(left.len() as u64);
-            let (left, right) = (&mut left[..n as usize], &mut right[..n as usize]);
-            let read = |span: &crate::core::Span, buf: &mut [u8]| {
-                let file = sources.locate(*span).file;
-                let read = sources.io(span.source).read_at(span.start + at, buf);
-                read.map_err(|error| crate::core::Error::io(&*file, error))
-            };
-            read(a, left)?;
-            read(b, right)?;
-            if left != right {
-                let message = format!(
-                    "the config says tied; `{}` and `{}` have different bytes",
-                    embedding.name, head.name
-                );
-                report(cx, &config, message);
-                return Ok(());
-            }
-            at += n;
+        let a = Stream::new(sources, &embedding.dtype, &embedding.view)?;
+        let b = Stream::new(sources, &head.dtype, &head.view)?;
+        if !same(&a, &b).map_err(|error| cx.checkpoint.place_error(error))? {
+            let message = format!(
+                "the config says tied; `{}` and `{}` have different bytes",
+                embedding.name, head.name
+            );
+            report(cx, &config, message);
         }
         Ok(())
     }
+}
+
+fn same(a: &Stream<'_>, b: &Stream<'_>) -> Result<bool> {
+    let (mut left, mut right) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
+    for at in (0..a.len()).step_by(BLOCK_BYTES) {
+        let len = usize::try_from(a.len() - at).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
+        a.read(at, &mut left[..len])?;
+        b.read(at, &mut right[..len])?;
+        if left[..len] != right[..len] {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn report(cx: &mut CheckCx<'_>, config: &Sidecar, message: String) {

@@ -44,7 +44,7 @@ impl Check for ZeroTail {
                 findings.push(ZERO_TAIL.at(run, message).tensor(&tensor.name).help("fetch the file again"));
             }
         }
-        findings.into_iter().for_each(|finding| cx.checkpoint.findings.push(finding));
+        cx.checkpoint.findings.extend(findings);
         Ok(())
     }
 }

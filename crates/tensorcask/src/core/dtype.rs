@@ -124,6 +124,10 @@ impl DType {
         let (elements, bytes) = self.block().ok_or(SizeError::UnknownType)?;
         let n_elements =
             shape.iter().try_fold(1u64, |n, dim| n.checked_mul(*dim)).ok_or(SizeError::Overflow)?;
+        if elements == 1 {
+            // Nearly every type, and without a division: this runs once a tensor of every header.
+            return n_elements.checked_mul(bytes * 8).map(|bits| bits >> 3).ok_or(SizeError::Overflow);
+        }
         // Bits of a block may be no multiple of its elements (block-quantised types), so round the element's up.
         n_elements.checked_mul((bytes * 8).div_ceil(elements)).ok_or(SizeError::Overflow)?;
         if n_elements % elements != 0 {

@@ -69,7 +69,7 @@ limits! {
     string_bytes StringBytes = 100_000_000,
     /// Rank of one tensor. NumPy stops at 64, torch at 64, real tensors at 8.
     dims Dims = 1_024,
-    /// Depth of nested values. The reference JSON reader stops at 128 (serde_json).
+    /// Depth of nested values. The reference JSON reader stops at 128 (`serde_json`).
     depth Depth = 128,
     /// Bytes held for headers and tables of one checkpoint, all its files together.
     memory_bytes MemoryBytes = 4 << 30,

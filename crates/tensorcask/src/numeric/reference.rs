@@ -1,5 +1,7 @@
 //! What every narrow float is worth, as a peer says it: `ml_dtypes` 0.6.0 with `astype(float64)`.
 
+#![expect(clippy::unreadable_literal, reason = "printed by the peer")]
+
 use crate::core::DType;
 
 /// (type, the values of the patterns 0 to 255)

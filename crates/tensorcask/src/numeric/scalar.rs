@@ -220,6 +220,7 @@ mod tests {
         decode(dtype, bytes, index).map(|scalar| scalar.to_string())
     }
 
+    #[expect(clippy::float_cmp, reason = "the very same value is what is asked for")]
     fn same(a: f64, b: f64) -> bool {
         a == b && a.is_sign_negative() == b.is_sign_negative() || a.is_nan() && b.is_nan()
     }

@@ -9,6 +9,9 @@ use crate::{
 };
 use std::{io, path::Path};
 
+/// The format that fits best, and the others that fit by more than the name.
+type Identified = (&'static dyn Format, Vec<&'static dyn Format>);
+
 /// The formats at hand.
 pub(super) struct Registry {
     pub(super) formats: &'static [&'static dyn Format],
@@ -76,11 +79,7 @@ impl Registry {
     }
 
     /// The format that fits best, and the others that fit by more than the name.
-    fn identify(
-        &self,
-        name: &str,
-        io: &dyn ReadAt,
-    ) -> io::Result<Option<(&'static dyn Format, Vec<&'static dyn Format>)>> {
+    fn identify(&self, name: &str, io: &dyn ReadAt) -> io::Result<Option<Identified>> {
         let head_len = usize::try_from(io.len()).unwrap_or(usize::MAX).min(HEAD_BYTES);
         let mut bytes = vec![0; head_len];
         io.read_at(0, &mut bytes)?;

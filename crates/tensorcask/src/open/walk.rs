@@ -69,10 +69,8 @@ impl OpenOptions {
                 EntryKind::Folder if NEVER_WALKED.contains(&&*entry.name) => {}
                 EntryKind::Folder if is_hub_repository && entry.name != "snapshots" => {}
                 // A link to a folder inside would give its checkpoints twice; one that leaves is a finding of its own.
-                EntryKind::Folder if entry.is_link => match self.leaves(&path, &root) {
-                    true => found.paths.push(path),
-                    false => found.skipped += 1,
-                },
+                EntryKind::Folder if entry.is_link && leaves(&path, &root) => found.paths.push(path),
+                EntryKind::Folder if entry.is_link => found.skipped += 1,
                 EntryKind::Folder if depth < DEEPEST => drop(self.walk(&path, depth + 1, found)?),
                 EntryKind::File if self.is_result(entry, &path, own) => found.paths.push(path),
                 EntryKind::File if own && files::promises_weights(self.formats, &entry.name) => {}
@@ -80,10 +78,6 @@ impl OpenOptions {
             }
         }
         Ok(own)
-    }
-
-    fn leaves(&self, path: &Path, root: &FolderRoot) -> bool {
-        std::fs::canonicalize(path).is_ok_and(|target| !target.starts_with(root.bounds()))
     }
 
     /// Whether a file is a result of its own in a walk.
@@ -103,6 +97,11 @@ impl OpenOptions {
         let io = crate::source::open_file(path, false)?;
         files::Registry { formats: self.formats }.claims(&file_name(path), io.as_ref())
     }
+}
+
+/// Whether a link leads out of the folder that `root` keeps to.
+fn leaves(path: &Path, root: &FolderRoot) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|target| !target.starts_with(root.bounds()))
 }
 
 /// Weights that are put on top of a model and are no part of it.
@@ -141,7 +140,7 @@ pub(super) fn leftovers(path: &Path, is_folder: bool) -> Vec<Finding> {
     interrupted.retain(|name| is_folder || name.starts_with(&own));
     let interrupted = interrupted.into_iter().map(|name| {
         let message = format!("`{name}` is left over from a write that was interrupted");
-        let help = "run the same conversion again: it removes it";
+        let help = "run the same conversion again, which finishes or removes it; do not delete it by hand";
         rules::INTERRUPTED_WRITE.found(Place::File(name.as_str().into()), message).subject(name).help(help)
     });
     names

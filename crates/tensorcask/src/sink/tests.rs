@@ -159,7 +159,8 @@ const THREE: Set<'_> = &["1-of-3.w", "2-of-3.w", "3-of-3.w"];
 const ONE: Set<'_> = &[SINGLE];
 
 fn content(generation: &str, shards: Set<'_>) -> String {
-    (0..shards.len()).map(|number| format!("{generation}{number}")).collect()
+    let numbers: Vec<String> = (0..shards.len()).map(|number| format!("{generation}{number}")).collect();
+    numbers.concat()
 }
 
 /// Lets the run fail at every call in turn; gives the number of calls of a run that works.
@@ -207,7 +208,7 @@ fn a_set_in_a_folder_is_old_or_new_at_every_step() {
                 assert!(old.is_empty() || !found.is_empty(), "{place}: nothing to read");
                 assert_eq!(fs::read_to_string(folder.join("config.json")).unwrap(), "kept");
                 if worked {
-                    assert_eq!(found, [is_new.clone()], "{place}");
+                    assert_eq!(found, std::slice::from_ref(&is_new), "{place}");
                 } else if !found.contains(&is_new) {
                     let after: Vec<_> =
                         listing(&folder).into_iter().filter(|name| !name.starts_with('.')).collect();

@@ -67,9 +67,9 @@ fn places(head: &Head<'_>, record: &[u8], at: u64) -> Vec<Place> {
     let mut add = |size: Option<u64>, offset: Option<u64>, end: u64| {
         let (Some(size), Some(offset)) = (size, offset) else { return };
         let by_offset = Some(Place { directory: offset, base: 0, end });
-        let by_size = end.checked_sub(size).and_then(|directory| {
-            Some(Place { directory, base: directory.checked_sub(offset)?, end })
-        });
+        let by_size = end
+            .checked_sub(size)
+            .and_then(|directory| Some(Place { directory, base: directory.checked_sub(offset)?, end }));
         for place in [by_offset, by_size].into_iter().flatten() {
             if place.directory < place.end && !places.contains(&place) {
                 places.push(place);
@@ -99,10 +99,12 @@ fn read_directory(head: &Head<'_>, place: Place) -> Option<ZipProbe> {
     let len = place.end.saturating_sub(place.directory);
     let directory = head.peek(place.directory, usize::try_from(len.min(DIRECTORY_BYTES)).ok()?)?;
     let begins_with_member = head.bytes.starts_with(LOCAL);
-    let mut found = ZipProbe { directory: place.directory, appended: !begins_with_member, ..ZipProbe::default() };
+    let mut found =
+        ZipProbe { directory: place.directory, appended: !begins_with_member, ..ZipProbe::default() };
     let (mut agrees, mut rest) = (false, directory.as_slice());
     while rest.starts_with(CENTRAL) {
-        let (Some(name_len), Some(extra_len), Some(comment_len)) = (le(rest, 28, 2), le(rest, 30, 2), le(rest, 32, 2))
+        let (Some(name_len), Some(extra_len), Some(comment_len)) =
+            (le(rest, 28, 2), le(rest, 30, 2), le(rest, 32, 2))
         else {
             break;
         };

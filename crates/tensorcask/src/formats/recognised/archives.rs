@@ -78,7 +78,10 @@ fn is_pickled(name: &str) -> bool {
 fn kind(found: &ZipProbe) -> Kind {
     // The members of a torch archive share one root folder, whose name does not matter. torch ignores letter case.
     let below_root = |wanted: &str| {
-        found.names.iter().any(|name| name.split_once('/').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(wanted)))
+        found
+            .names
+            .iter()
+            .any(|name| name.split_once('/').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(wanted)))
     };
     let at_top = |wanted: &str| found.names.iter().any(|name| name == wanted);
     let files = || found.names.iter().map(String::as_str).filter(|name| !name.ends_with('/'));
@@ -140,7 +143,9 @@ fn is_torch_tar(head: &Head<'_>) -> bool {
         if ["sys_info", "pickle", "tensors", "storages"].contains(&name.trim_start_matches("./")) {
             found = found.saturating_add(1);
         }
-        let Some(next) = len.checked_next_multiple_of(BLOCK).and_then(|len| at.checked_add(BLOCK)?.checked_add(len)) else {
+        let Some(next) =
+            len.checked_next_multiple_of(BLOCK).and_then(|len| at.checked_add(BLOCK)?.checked_add(len))
+        else {
             break;
         };
         at = next;

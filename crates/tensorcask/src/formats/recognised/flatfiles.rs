@@ -31,7 +31,12 @@ fn holds_plain_elements(header: &[u8]) -> bool {
     let Some(tokens) = literal_tokens(header) else { return false };
     let is_text = |token: &[u8]| matches!(token.first(), Some(b'\'' | b'"'));
     let joined = tokens.windows(2).any(|pair| pair.iter().all(|token| is_text(token)));
-    let keys = || tokens.windows(2).enumerate().filter(|(_, pair)| matches!(pair, [key, b":"] if unquoted(key) == b"descr"));
+    let keys = || {
+        tokens
+            .windows(2)
+            .enumerate()
+            .filter(|(_, pair)| matches!(pair, [key, b":"] if unquoted(key) == b"descr"))
+    };
     let (Some((key, _)), 1, false) = (keys().next(), keys().count(), joined) else { return false };
     let value = tokens.get(key.saturating_add(2)..).unwrap_or_default();
     if let Some(text) = value.first().filter(|token| is_text(token)) {
@@ -63,7 +68,8 @@ fn names_objects(text: &[u8]) -> bool {
 fn is_plain_type(text: &[u8]) -> bool {
     let kind = without_order(text);
     let [letter, size @ ..] = kind else { return false };
-    b"biufcSaUVmM?".contains(letter) && size.iter().all(|byte| byte.is_ascii_alphanumeric() || b"[]".contains(byte))
+    b"biufcSaUVmM?".contains(letter)
+        && size.iter().all(|byte| byte.is_ascii_alphanumeric() || b"[]".contains(byte))
 }
 
 fn without_order(text: &[u8]) -> &[u8] {
@@ -101,7 +107,8 @@ fn unquoted(token: &[u8]) -> &[u8] {
 
 /// Flax: one msgpack map whose keys are text. A map has no magic, so the name has to say so too.
 pub(super) fn flax(head: &Head<'_>) -> Option<Seen> {
-    let ([0x81..=0x8f, keys @ ..] | [0xde, _, _, keys @ ..] | [0xdf, _, _, _, _, keys @ ..]) = head.bytes else {
+    let ([0x81..=0x8f, keys @ ..] | [0xde, _, _, keys @ ..] | [0xdf, _, _, _, _, keys @ ..]) = head.bytes
+    else {
         return None;
     };
     let text = matches!(keys.first(), Some(0xa0..=0xbf | 0xd9..=0xdb));

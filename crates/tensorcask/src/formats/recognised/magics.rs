@@ -24,7 +24,11 @@ pub(super) fn gguf(head: &Head<'_>) -> Option<Seen> {
     // A big-endian file has the same magic; no version needs the upper half.
     let (little, big) = (u32::from_le_bytes(*version), u32::from_be_bytes(*version));
     let seen = Seen::magic(8);
-    Some(if little <= big { seen.version(little) } else { seen.version(big).detail(format!("version {big}, big-endian")) })
+    Some(if little <= big {
+        seen.version(little)
+    } else {
+        seen.version(big).detail(format!("version {big}, big-endian"))
+    })
 }
 
 pub(super) fn ggml(head: &Head<'_>) -> Option<Seen> {
@@ -58,7 +62,9 @@ pub(super) fn tensorrt(head: &Head<'_>) -> Option<Seen> {
         // 24..28 hold the version in files of TensorRT 8.6 and later, when the kind at 4 is 0.
         let version = head.bytes.get(24..27).filter(|_| u32_at(head, 4) == Some(0));
         return Some(match version {
-            Some([major @ 8..=20, minor, patch]) => Seen::magic(4).version(format!("{major}.{minor}.{patch}")),
+            Some([major @ 8..=20, minor, patch]) => {
+                Seen::magic(4).version(format!("{major}.{minor}.{patch}"))
+            }
             _ => Seen::magic(4),
         });
     }

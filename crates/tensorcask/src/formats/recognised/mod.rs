@@ -16,7 +16,7 @@ pub(super) use table::ALL;
 
 use crate::{
     core::{Finding, Place, Result, Text},
-    format::{Format, FormatInfo, Head, Match, ReadCx, TAIL_BYTES, HEAD_BYTES},
+    format::{Format, FormatInfo, HEAD_BYTES, Head, Match, ReadCx, TAIL_BYTES},
     source::EntryKind,
 };
 
@@ -33,7 +33,7 @@ enum Look {
     /// A function over the file.
     File(fn(&Head<'_>) -> Option<Seen>),
     /// In a folder: one name of each group.
-    Folder(&'static [Names], Says),
+    Folder(Match, &'static [Names], Says),
 }
 
 /// Names of which one has to be there; `*.x` is any file of that ending.
@@ -94,7 +94,7 @@ impl Seen {
 impl Recognised {
     fn see(&self, head: &Head<'_>) -> Option<Seen> {
         match (&self.look, head.listing) {
-            (Look::Folder(groups, says), Some(listing)) => {
+            (Look::Folder(fit, groups, says), Some(listing)) => {
                 let there = |pattern: &str| {
                     listing.iter().any(|entry| match pattern.strip_prefix('*') {
                         Some(ending) => entry.kind == EntryKind::File && entry.name.ends_with(ending),
@@ -102,11 +102,14 @@ impl Recognised {
                     })
                 };
                 let fits = groups.iter().all(|group| group.iter().any(|pattern| there(pattern)));
-                fits.then(|| Seen::new(Match::Structure, 0, 0, says.clone()))
+                fits.then(|| Seen::new(*fit, 0, 0, says.clone()))
             }
             (Look::Magic(parts), None) => {
-                let at = |start: usize, bytes: &[u8]| head.bytes.get(start..).is_some_and(|rest| rest.starts_with(bytes));
-                let fits = !magics::begins_like_safetensors(head) && parts.iter().all(|(start, bytes)| at(*start, bytes));
+                let at = |start: usize, bytes: &[u8]| {
+                    head.bytes.get(start..).is_some_and(|rest| rest.starts_with(bytes))
+                };
+                let fits = !magics::begins_like_safetensors(head)
+                    && parts.iter().all(|(start, bytes)| at(*start, bytes));
                 let (start, bytes) = parts.first()?;
                 fits.then(|| Seen::new(Match::Magic, *start as u64, bytes.len() as u64, Says::NotRead))
             }
@@ -117,7 +120,8 @@ impl Recognised {
 
     fn finding(&self, cx: &ReadCx<'_>, seen: &Seen) -> Finding {
         let title = self.info.title;
-        let what = seen.detail.as_ref().map_or_else(|| title.to_owned(), |detail| format!("{title} {detail}"));
+        let what =
+            seen.detail.as_ref().map_or_else(|| title.to_owned(), |detail| format!("{title} {detail}"));
         let place = cx.span(seen.start, seen.len).map_or(Place::Whole, Place::Span);
         match &seen.says {
             Says::NotRead => rules::NOT_READ

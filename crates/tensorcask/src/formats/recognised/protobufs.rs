@@ -24,7 +24,11 @@ pub(super) fn onnx(head: &Head<'_>) -> Option<Seen> {
         &[(1, 0), (2, 2), (3, 2), (4, 2), (5, 0), (6, 2), (7, 2), (8, 2), (14, 2), (20, 2), (25, 2), (26, 2)];
     let (fields, whole) = outer_fields(head);
     let known = |field: &Field| KNOWN.contains(&(field.number, field.wire));
-    let version = fields.iter().find(|field| field.number == 1).map(|field| field.value).filter(|version| (1..=0x3f).contains(version))?;
+    let version = fields
+        .iter()
+        .find(|field| field.number == 1)
+        .map(|field| field.value)
+        .filter(|version| (1..=0x3f).contains(version))?;
     let graph = fields.iter().find(|field| field.number == 7)?;
     let inner = field_at(head, graph.start)?;
     let is_graph = inner.wire == 2 && matches!(inner.number, 1 | 2 | 5 | 10..=16);
@@ -39,8 +43,13 @@ pub(super) fn coreml(head: &Head<'_>) -> Option<Seen> {
     let version = fields.iter().find(|field| field.number == 1 && field.wire == 0)?.value;
     let described = fields.iter().any(|field| field.number == 2 && field.wire == 2);
     let kinds = fields.iter().filter(|field| (200..=3_000).contains(&field.number)).count();
-    let known = fields.iter().all(|field| matches!((field.number, field.wire), (1 | 10, 0) | (2 | 200..=3_000, 2)));
-    let fits = known && described && kinds == 1 && (1..=64).contains(&version) && (whole || head.extension() == "mlmodel");
+    let known =
+        fields.iter().all(|field| matches!((field.number, field.wire), (1 | 10, 0) | (2 | 200..=3_000, 2)));
+    let fits = known
+        && described
+        && kinds == 1
+        && (1..=64).contains(&version)
+        && (whole || head.extension() == "mlmodel");
     fits.then(|| Seen::magic(2).version(version).detail(format!("(specification version {version})")))
 }
 
@@ -59,7 +68,8 @@ pub(super) fn saved_model(head: &Head<'_>) -> Option<Seen> {
 
 /// TensorFlow, `GraphDef`: nodes, each with a name and an operation.
 pub(super) fn graph_def(head: &Head<'_>) -> Option<Seen> {
-    let node = field_at(head, 0).filter(|field| (field.number, field.wire) == (1, 2) && head.extension() == "pb")?;
+    let node =
+        field_at(head, 0).filter(|field| (field.number, field.wire) == (1, 2) && head.extension() == "pb")?;
     let name = field_at(head, node.start).filter(|field| (field.number, field.wire) == (1, 2))?;
     let operation = field_at(head, name.end).filter(|field| (field.number, field.wire) == (2, 2))?;
     let printable = |field: &Field| {

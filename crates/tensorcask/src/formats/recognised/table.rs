@@ -1,7 +1,7 @@
 //! The table. Magics and shapes are from the formats' own specifications, named in each row.
 
 use super::{Look, Recognised, Says, archives, flatfiles, magics, pickles, protobufs, rules, text};
-use crate::format::{Format, FormatInfo, Status};
+use crate::format::{Format, FormatInfo, Match, Status};
 
 macro_rules! rows {
     ($($name:ident $id:literal $title:literal $extensions:expr, $promises:literal, $rules:expr, $look:expr, $specification:literal;)*) => {
@@ -39,7 +39,7 @@ rows! {
     TORCH_EXPORT "torch-export" "a torch.export archive" ["pt2"], false, PICKLED, File(archives::torch_export), "PyTorch, torch/csrc/export/pt2_archive_constants.h";
     TORCH_LEGACY "torch-legacy" "a legacy torch stream" ["pt", "pth", "bin", "ckpt"], false, PICKLED, File(pickles::torch_legacy), "PyTorch, torch/serialization.py, `_legacy_save`";
     TORCH_TAR "torch-tar" "a legacy torch tar" ["pt", "pth"], false, PICKLED, File(archives::torch_tar), "PyTorch, torch/serialization.py, `legacy_load`";
-    DCP "torch-dcp" "a torch distributed checkpoint" [], false, PICKLED, Folder(&[&[".metadata", "*.metadata"], &["*.distcp"]], Says::Unpickled), "PyTorch, torch/distributed/checkpoint";
+    DCP "torch-dcp" "a torch distributed checkpoint" [], false, PICKLED, Folder(Match::Magic, &[&[".metadata", "*.metadata"], &["*.distcp"]], Says::Unpickled), "PyTorch, torch/distributed/checkpoint";
     JOBLIB "joblib" "a joblib dump" ["joblib"], false, PICKLED, File(pickles::joblib), "joblib, numpy_pickle.py";
     PICKLE "pickle" "a pickle" ["pkl", "pickle", "bin", "pt", "pth", "ckpt", "pdparams", "pdopt"], false, PICKLED, File(pickles::pickle), "CPython, Lib/pickletools.py";
 
@@ -69,13 +69,13 @@ rows! {
     SAVED_MODEL_PB "tf-saved-model-graph" "a TensorFlow SavedModel graph" [], false, NAMED, File(protobufs::saved_model), "TensorFlow, saved_model.proto";
     GRAPH_DEF "tf-graph" "a TensorFlow graph" [], false, NAMED, File(protobufs::graph_def), "TensorFlow, graph.proto";
 
-    // Folders.
-    SAVED_MODEL "tf-saved-model" "a TensorFlow SavedModel folder" [], false, NAMED, Folder(&[&["saved_model.pb", "saved_model.pbtxt"]], Says::NotRead), "TensorFlow, SavedModel";
-    KERAS_FOLDER "keras-folder" "an unzipped Keras archive" [], false, NAMED, Folder(&[&["metadata.json"], &["config.json"], &["model.weights.h5", "model.weights.npz", "model.weights.json"]], Says::NotRead), "Keras, keras/src/saving/saving_lib.py";
-    MLPACKAGE "coreml-package" "a Core ML package" [], false, NAMED, Folder(&[&["Manifest.json"], &["Data"]], Says::NotRead), "coremltools, modelpackage/src/ModelPackage.cpp";
-    MLMODELC "coreml-compiled" "a compiled Core ML model" [], false, NAMED, Folder(&[&["coremldata.bin"]], Says::NotRead), "coremltools";
-    ORBAX "orbax" "an Orbax checkpoint" [], false, NAMED, Folder(&[&["_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt"]], Says::NotRead), "Orbax; TensorStore, kvstore/ocdbt";
-    ZARR "zarr" "a zarr store" [], false, NAMED, Folder(&[&[".zarray", ".zgroup", "zarr.json"]], Says::NotRead), "zarr 2 and 3";
+    // Folders. A folder that is a model folder too is read as that, unless its names leave no doubt.
+    SAVED_MODEL "tf-saved-model" "a TensorFlow SavedModel folder" [], false, NAMED, Folder(Match::Magic, &[&["saved_model.pb", "saved_model.pbtxt"]], Says::NotRead), "TensorFlow, SavedModel";
+    KERAS_FOLDER "keras-folder" "an unzipped Keras archive" [], false, NAMED, Folder(Match::Structure, &[&["metadata.json"], &["config.json"], &["model.weights.h5", "model.weights.npz", "model.weights.json"]], Says::NotRead), "Keras, keras/src/saving/saving_lib.py";
+    MLPACKAGE "coreml-package" "a Core ML package" [], false, NAMED, Folder(Match::Magic, &[&["Manifest.json"], &["Data"]], Says::NotRead), "coremltools, modelpackage/src/ModelPackage.cpp";
+    MLMODELC "coreml-compiled" "a compiled Core ML model" [], false, NAMED, Folder(Match::Magic, &[&["coremldata.bin"]], Says::NotRead), "coremltools";
+    ORBAX "orbax" "an Orbax checkpoint" [], false, NAMED, Folder(Match::Magic, &[&["_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt"]], Says::NotRead), "Orbax; TensorStore, kvstore/ocdbt";
+    ZARR "zarr" "a zarr store" [], false, NAMED, Folder(Match::Magic, &[&[".zarray", ".zgroup", "zarr.json"]], Says::NotRead), "zarr 2 and 3";
 
     // Wrappers and programs.
     ZIP "zip" "a zip archive" [], false, EITHER, File(archives::zip), "PKWARE APPNOTE 6.3.10";

@@ -5,10 +5,49 @@ use crate::format::{Head, Match};
 
 /// Endings under which one expects weights. Texts under other names are what they seem.
 const WEIGHT_ENDINGS: &[&str] = &[
-    "safetensors", "gguf", "ggml", "onnx", "ort", "npy", "npz", "h5", "hdf5", "keras", "tflite", "litertlm", "bin", "pt",
-    "pth", "pt2", "ptl", "ckpt", "distcp", "pkl", "pickle", "joblib", "skops", "model", "msgpack", "pte", "ptd", "mlmodel",
-    "engine", "plan", "trt", "om", "rknn", "pdparams", "pdopt", "pdiparams", "pdmodel", "nemo", "mar", "t7", "weights",
-    "params", "caffemodel",
+    "safetensors",
+    "gguf",
+    "ggml",
+    "onnx",
+    "ort",
+    "npy",
+    "npz",
+    "h5",
+    "hdf5",
+    "keras",
+    "tflite",
+    "litertlm",
+    "bin",
+    "pt",
+    "pth",
+    "pt2",
+    "ptl",
+    "ckpt",
+    "distcp",
+    "pkl",
+    "pickle",
+    "joblib",
+    "skops",
+    "model",
+    "msgpack",
+    "pte",
+    "ptd",
+    "mlmodel",
+    "engine",
+    "plan",
+    "trt",
+    "om",
+    "rknn",
+    "pdparams",
+    "pdopt",
+    "pdiparams",
+    "pdmodel",
+    "nemo",
+    "mar",
+    "t7",
+    "weights",
+    "params",
+    "caffemodel",
 ];
 /// Characters of a title or message that are quoted.
 const QUOTED_CHARS: usize = 200;
@@ -38,7 +77,11 @@ pub(super) fn lfs_pointer(head: &Head<'_>) -> Option<Seen> {
     let mut lines = text.lines();
     let version = lines.next()?.strip_prefix("version ")?;
     // The two other addresses are those of versions before 1.0.
-    let known = ["https://git-lfs.github.com/spec/v1", "https://hawser.github.com/spec/v1", "http://git-media.io/v/2"];
+    let known = [
+        "https://git-lfs.github.com/spec/v1",
+        "https://hawser.github.com/spec/v1",
+        "http://git-media.io/v/2",
+    ];
     if !known.contains(&version.trim_end()) {
         return None;
     }
@@ -60,11 +103,17 @@ pub(super) fn lfs_pointer(head: &Head<'_>) -> Option<Seen> {
 impl Pointer {
     /// The fact, for people: size first, since it tells what is missing.
     pub(super) fn message(&self) -> String {
-        let size = self.size.map_or_else(|| "an unknown size".to_owned(), |size| match decimal_bytes(size) {
-            Some(rounded) => format!("{rounded} ({size} bytes)"),
-            None => format!("{size} bytes"),
-        });
-        let digest = self.sha256.as_ref().map_or_else(|| "no digest".to_owned(), |digest| format!("sha256 `{digest}`"));
+        let size = self.size.map_or_else(
+            || "an unknown size".to_owned(),
+            |size| match decimal_bytes(size) {
+                Some(rounded) => format!("{rounded} ({size} bytes)"),
+                None => format!("{size} bytes"),
+            },
+        );
+        let digest = self
+            .sha256
+            .as_ref()
+            .map_or_else(|| "no digest".to_owned(), |digest| format!("sha256 `{digest}`"));
         format!("this is a Git-LFS pointer to {size} with {digest}, not the weights")
     }
 }
@@ -72,7 +121,10 @@ impl Pointer {
 /// Three digits and a decimal unit; `None` below 1,000.
 fn decimal_bytes(bytes: u64) -> Option<String> {
     let units = [("kB", 3), ("MB", 6), ("GB", 9), ("TB", 12), ("PB", 15), ("EB", 18)];
-    let (unit, power) = units.into_iter().rev().find(|(_, power)| 10_u64.checked_pow(*power).is_some_and(|one| bytes >= one))?;
+    let (unit, power) = units
+        .into_iter()
+        .rev()
+        .find(|(_, power)| 10_u64.checked_pow(*power).is_some_and(|one| bytes >= one))?;
     let hundredths = bytes.checked_div(10_u64.checked_pow(power.checked_sub(2)?)?)?;
     let (whole, part) = (hundredths / 100, hundredths % 100);
     Some(match whole {
@@ -88,8 +140,11 @@ pub(super) fn error_page(head: &Head<'_>) -> Option<Seen> {
         return None;
     }
     let bytes = head.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head.bytes).trim_ascii_start();
-    let (kind, message) = markup(bytes)
-        .or_else(|| (head.len == head.bytes.len() as u64).then(|| json_error(bytes).or_else(|| plain_error(bytes))).flatten())?;
+    let (kind, message) = markup(bytes).or_else(|| {
+        (head.len == head.bytes.len() as u64)
+            .then(|| json_error(bytes).or_else(|| plain_error(bytes)))
+            .flatten()
+    })?;
     Some(Seen::new(Match::Magic, 0, head.len, Says::Page(kind, quotable(&message))))
 }
 
@@ -115,9 +170,14 @@ fn markup(bytes: &[u8]) -> Option<(&'static str, String)> {
         return lower.contains("<error").then(|| ("an XML error", message.unwrap_or_default().to_owned()));
     }
     if begins("<error") {
-        return Some(("an XML error", element("message").or_else(|| element("code")).unwrap_or_default().to_owned()));
+        return Some((
+            "an XML error",
+            element("message").or_else(|| element("code")).unwrap_or_default().to_owned(),
+        ));
     }
-    let page = ["<!doctype html", "<html", "<head", "<body", "<title", "<?xml", "<!--"].iter().any(|prefix| begins(prefix));
+    let page = ["<!doctype html", "<html", "<head", "<body", "<title", "<?xml", "<!--"]
+        .iter()
+        .any(|prefix| begins(prefix));
     page.then(|| ("an HTML page", element("title").or_else(|| element("h1")).unwrap_or_default().to_owned()))
 }
 
@@ -163,7 +223,8 @@ fn json_error(bytes: &[u8]) -> Option<(&'static str, String)> {
             _ => return None,
         }
     }
-    (found && depth == 0 && rest.trim_ascii().is_empty()).then(|| ("a JSON error", message.unwrap_or_default()))
+    (found && depth == 0 && rest.trim_ascii().is_empty())
+        .then(|| ("a JSON error", message.unwrap_or_default()))
 }
 
 /// The string that begins behind its quote, and what follows it.
@@ -198,8 +259,25 @@ fn json_string(bytes: &[u8]) -> Option<(String, &[u8])> {
 
 /// Words of which a one-line error has one.
 const ERROR_WORDS: &[&str] = &[
-    "not found", "forbidden", "unauthorized", "unauthorised", "access", "denied", "error", "expired", "invalid", "too many",
-    "rate limit", "bad request", "gateway", "unavailable", "restricted", "no such", "does not exist", "log in", "sign in",
+    "not found",
+    "forbidden",
+    "unauthorized",
+    "unauthorised",
+    "access",
+    "denied",
+    "error",
+    "expired",
+    "invalid",
+    "too many",
+    "rate limit",
+    "bad request",
+    "gateway",
+    "unavailable",
+    "restricted",
+    "no such",
+    "does not exist",
+    "log in",
+    "sign in",
 ];
 
 /// One line of plain text that reads like a refusal.
@@ -216,7 +294,9 @@ fn plain_error(bytes: &[u8]) -> Option<(&'static str, String)> {
 fn quotable(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let hides = |c: char| {
-        c.is_control() || c == '`' || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        c.is_control()
+            || c == '`'
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     let mut quoted = String::new();
     for (n, character) in text.chars().enumerate() {

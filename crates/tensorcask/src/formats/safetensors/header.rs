@@ -24,6 +24,8 @@ pub(super) struct Header {
     pub(super) tensors: Vec<TensorInfo>,
     /// Positions of tensors whose bytes cannot be read as their shape and type say, with the bytes that they need.
     pub(super) damaged: Vec<(usize, u64)>,
+    /// Whether the extents come in the order of their offsets.
+    pub(super) sorted: bool,
     /// The text ended early or an entry has no usable offsets: what is uncovered proves nothing.
     pub(super) incomplete: bool,
 }
@@ -31,7 +33,7 @@ pub(super) struct Header {
 pub(super) fn parse(cx: &mut ReadCx<'_>, text: &Arc<String>, at: Span) -> Result<Header, LimitHit> {
     let n_entries = memchr::memchr_iter(b'{', text.as_bytes()).count() as u64;
     let tensors = cx.budget.vec(n_entries, SHORTEST_ENTRY, text.len() as u64)?;
-    let header = Header { tensors, damaged: Vec::new(), incomplete: false };
+    let header = Header { tensors, damaged: Vec::new(), sorted: true, incomplete: false };
     let mut parser =
         Parser { cx, text, at, json: Scanner::new(text), names: None, header, seen_metadata: false };
     match parser.document() {
@@ -243,7 +245,9 @@ impl Parser<'_, '_> {
         };
         self.header.incomplete |= data.is_none();
         let data = data.unwrap_or(Data::Missing { want, have: 0, file: None });
-        self.header.tensors.push(TensorInfo::dense(name, dtype, shape, data));
+        let tensor = TensorInfo::dense(name, dtype, shape, data);
+        self.header.sorted &= self.header.tensors.last().is_none_or(|last| order(last) <= order(&tensor));
+        self.header.tensors.push(tensor);
     }
 
     fn syntax(&mut self, error: &JsonError) {
@@ -279,6 +283,14 @@ impl Parser<'_, '_> {
         let len = self.json.offset().saturating_sub(start);
         let finding = rule.at(self.span(start, len), message).tensor(name);
         self.cx.report(finding);
+    }
+}
+
+/// Order of the data; an empty tensor comes before the one that starts at the same place, one without a place last.
+pub(super) fn order(tensor: &TensorInfo) -> (u64, u64) {
+    match tensor.view.data {
+        Data::Extent(span) => (span.start, span.len),
+        _ => (u64::MAX, u64::MAX),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Remote readers of the hub's client libraries refuse headers from here on (huggingface_hub, huggingface.js).
+/// Remote readers of the hub's client libraries refuse headers from here on (`huggingface_hub`, `huggingface.js`).
 const LARGE_HEADER_BYTES: u64 = 25_000_000;
 
 pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
         cx.report(rules::FILE_TRUNCATED.at(whole, message).help("fetch the file again"));
         return Ok(());
     }
-    if header_len >= LARGE_HEADER_BYTES && header_len <= MAX_HEADER_BYTES {
+    if (LARGE_HEADER_BYTES..=MAX_HEADER_BYTES).contains(&header_len) {
         let message = format!(
             "the header has {header_len} bytes; tools that read headers remotely stop at {LARGE_HEADER_BYTES}"
         );
@@ -81,13 +81,7 @@ fn read_text(cx: &mut ReadCx<'_>, span: Span) -> Result<Option<Arc<String>>> {
 /// Holds the extents against each other and against the file, and moves the tensors into the checkpoint.
 fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u64) {
     let file_len = whole.len;
-    let header::Header { mut tensors, damaged, incomplete } = header;
-    // Tensors without a place come last.
-    let nowhere = Span { start: u64::MAX, len: 0, ..whole };
-    let extent = |data: &Data| match data {
-        Data::Extent(span) => *span,
-        _ => nowhere,
-    };
+    let header::Header { mut tensors, damaged, sorted, incomplete } = header;
     // What cannot be read as it says is known by position, so mark it before the order changes; its bytes still count.
     let mut marks = vec![None; if damaged.is_empty() { 0 } else { tensors.len() }];
     for (position, want) in damaged {
@@ -95,12 +89,12 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
             *mark = Some(want);
         }
     }
-    if !tensors.is_sorted_by_key(|tensor| key(&extent(&tensor.view.data))) {
+    if !sorted {
         if marks.is_empty() {
-            tensors.sort_by_key(|tensor| key(&extent(&tensor.view.data)));
+            tensors.sort_by_key(header::order);
         } else {
             let mut both: Vec<_> = tensors.into_iter().zip(marks).collect();
-            both.sort_by_key(|(tensor, _)| key(&extent(&tensor.view.data)));
+            both.sort_by_key(|(tensor, _)| header::order(tensor));
             (tensors, marks) = both.into_iter().unzip();
         }
     }
@@ -149,8 +143,9 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         }
         covered = covered.max(span.end());
     }
-    if let Some((tensor, align)) = first_unaligned.and_then(|(at, align)| Some((tensors.get(at)?, align))) {
-        let span = extent(&tensor.view.data);
+    if let Some((tensor, align)) = first_unaligned.and_then(|(at, align)| Some((tensors.get(at)?, align)))
+        && let Data::Extent(span) = tensor.view.data
+    {
         let message = format!(
             "{n_unaligned} of {} tensors do not start at a multiple of their element size; the first, `{}`, starts at {} ({align} bytes an element)",
             tensors.len(),
@@ -201,11 +196,6 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
     } else {
         cx.checkpoint.tensors.append(&mut tensors);
     }
-}
-
-/// Order of the data; an empty tensor comes before the one that starts at the same place.
-fn key(span: &Span) -> (u64, u64) {
-    (span.start, span.len)
 }
 
 /// Bytes, a power of two, that the address of an element should divide by; complex numbers are pairs of their parts.

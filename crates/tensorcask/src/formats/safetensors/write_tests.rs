@@ -82,7 +82,7 @@ fn spare_room_is_blanks_inside_the_header() {
     let plain = head(&Writer.encode(&job(&targets, &[])).unwrap()[0]);
     let roomy = head(&Writer.encode(&Job { reserve_bytes: 1000, ..job(&targets, &[]) }).unwrap()[0]);
     assert_eq!(roomy.trim_end(), plain.trim_end());
-    assert!(roomy.len() >= plain.trim_end().len() + 1000 && roomy.len() % 8 == 0);
+    assert!(roomy.len() >= plain.trim_end().len() + 1000 && roomy.len().is_multiple_of(8));
 }
 
 #[test]

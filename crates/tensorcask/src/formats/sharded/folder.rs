@@ -186,9 +186,10 @@ fn join(cx: &mut ReadCx<'_>, shards: Vec<Text>, from_index: bool) -> Result<()> 
         let n_findings = cx.checkpoint.findings.count_all();
         let Some(source) = cx.open_file(&shard)? else {
             if cx.checkpoint.findings.count_all() == n_findings {
-                let message = match from_index {
-                    true => format!("the index names the shard `{shard}`, which is not there"),
-                    false => format!("the shard `{shard}` is not there"),
+                let message = if from_index {
+                    format!("the index names the shard `{shard}`, which is not there")
+                } else {
+                    format!("the shard `{shard}` is not there")
                 };
                 index::missing(cx, &shard, message);
             }

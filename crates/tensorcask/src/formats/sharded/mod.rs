@@ -1,6 +1,6 @@
 //! Sets of files that are one checkpoint: a shard index (`*.index.json`), numbered shards, a model folder.
 //!
-//! The convention is that of huggingface_hub and transformers; mlx-lm and diffusers follow it with names of their own.
+//! The convention is that of `huggingface_hub` and transformers; mlx-lm and diffusers follow it with names of their own.
 
 mod folder;
 mod index;
@@ -33,7 +33,13 @@ impl Format for Sharded {
 
     fn probe(&self, head: &Head<'_>) -> Match {
         let Some(listing) = head.listing else {
-            return if names::is_index(head.name) { Match::Structure } else { Match::No };
+            // A pointer or an error page under an index's name is what it is.
+            let first = head.bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+            return match (names::is_index(head.name), first) {
+                (false, _) => Match::No,
+                (true, Some(b'{')) => Match::Structure,
+                (true, _) => Match::Name,
+            };
         };
         let is_file = |kind| kind != EntryKind::Folder;
         let mut files = listing.iter().filter(|entry| is_file(entry.kind)).map(|entry| entry.name.as_str());

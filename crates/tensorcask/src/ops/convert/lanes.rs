@@ -39,7 +39,7 @@ pub(super) fn in_order<U: Send, R: Send>(
             }
             match result.and_then(|result| (state.take)(&unit, result, &buffer)) {
                 Ok(()) => state.turn += 1,
-                Err(error) => state.stopped = Some(Some(error)),
+                Err(error) => state.stopped = Some(Stop::Error(error)),
             }
             changed.notify_all();
         }
@@ -52,7 +52,7 @@ pub(super) fn in_order<U: Send, R: Send>(
         lane();
     });
     match state.into_inner().unwrap_or_else(PoisonError::into_inner).stopped {
-        Some(Some(error)) => Err(error),
+        Some(Stop::Error(error)) => Err(error),
         _ => Ok(()),
     }
 }
@@ -61,8 +61,14 @@ struct State<T> {
     /// Number of the unit whose result is taken next.
     turn: u64,
     take: T,
-    /// Why nothing more is taken; `Some(None)` when a lane panicked.
-    stopped: Option<Option<Error>>,
+    /// Why nothing more is taken.
+    stopped: Option<Stop>,
+}
+
+enum Stop {
+    Error(Error),
+    /// A lane panicked; the panic goes on once all lanes have ended.
+    Panic,
 }
 
 /// The other lanes must not wait for the turn of one that is gone.
@@ -73,7 +79,7 @@ struct StopOnPanic<'a, T> {
 
 impl<T> Drop for StopOnPanic<'_, T> {
     fn drop(&mut self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).stopped = Some(None);
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).stopped = Some(Stop::Panic);
         self.changed.notify_all();
     }
 }

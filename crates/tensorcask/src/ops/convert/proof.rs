@@ -59,10 +59,17 @@ fn same_table(plan: &Plan, ck: &Checkpoint) -> Result<Vec<usize>> {
             tensor.is_some_and(|tensor| tensor.dtype == spec.dtype && tensor.view.shape == spec.shape)
         });
         positions.push(same.ok_or_else(|| {
-            failed(plan, &format!("tensor `{}`, `{}` {}, does not read back as such", spec.name, spec.dtype, spec.shape))
+            failed(
+                plan,
+                &format!(
+                    "tensor `{}`, `{}` {}, does not read back as such",
+                    spec.name, spec.dtype, spec.shape
+                ),
+            )
         })?);
     }
-    for (key, value) in plan.metadata.iter().filter(|(_, value)| plan.destination.encoder.holds_value(value)) {
+    for (key, value) in plan.metadata.iter().filter(|(_, value)| plan.destination.encoder.holds_value(value))
+    {
         if ck.metadata_value(key) != Some(value) {
             return Err(failed(plan, &format!("metadata `{key}` does not read back")));
         }
@@ -74,6 +81,8 @@ fn same_table(plan: &Plan, ck: &Checkpoint) -> Result<Vec<usize>> {
 pub(super) fn failed(plan: &Plan, what: &str) -> Error {
     Error::Unsupported {
         path: plan.target.clone(),
-        message: format!("the finished output was opened again and is not what was planned: {what}; nothing was put in place"),
+        message: format!(
+            "the finished output was opened again and is not what was planned: {what}; nothing was put in place"
+        ),
     }
 }

@@ -38,9 +38,11 @@ impl Plan {
         let (written, proved) = std::thread::scope(|scope| {
             let (unsynced, parts) = sync_channel(UNSYNCED_FILES);
             let syncing = scope.spawn(move || sync_all(&parts, self.sync));
-            let written = write(self, ck, &sink, unsynced, progress);
+            let written = write(self, ck, &sink, &unsynced, progress);
+            drop(unsynced);
             // The proof reads what the kernel holds while the same bytes go to the disk.
-            let outcome = written.and_then(|written| Ok((proof::prove(self, sink.staged(), progress)?, written)));
+            let outcome =
+                written.and_then(|written| Ok((proof::prove(self, sink.staged(), progress)?, written)));
             let synced = syncing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             let (proved, written) = outcome?;
             synced?;
@@ -49,7 +51,12 @@ impl Plan {
         let rows = self.targets.iter().zip(written.iter().zip(&proved)).map(|(target, (written, proved))| {
             let expected = tensor_digest(&target.spec.dtype, &target.spec.shape, written);
             ReceiptRow {
-                source_names: ck.tensors.get(target.source).map(|tensor| tensor.name.clone()).into_iter().collect(),
+                source_names: ck
+                    .tensors
+                    .get(target.source)
+                    .map(|tensor| tensor.name.clone())
+                    .into_iter()
+                    .collect(),
                 name: target.spec.name.clone(),
                 steps: target.steps.clone(),
                 // No step changes a value yet: what was read is what was written.
@@ -61,7 +68,10 @@ impl Plan {
         });
         let tensors: Vec<ReceiptRow> = rows.collect();
         if let Some(row) = tensors.iter().find(|row| !row.equal) {
-            return Err(proof::failed(self, &format!("tensor `{}` reads back with other bytes than were written", row.name)));
+            return Err(proof::failed(
+                self,
+                &format!("tensor `{}` reads back with other bytes than were written", row.name),
+            ));
         }
         let names: Vec<String> = self.files.iter().map(|file| file.name.clone()).collect();
         sink.commit(&names)?;
@@ -94,7 +104,7 @@ fn write(
     plan: &Plan,
     ck: &Checkpoint,
     sink: &Sink,
-    unsynced: SyncSender<sink::Part>,
+    unsynced: &SyncSender<sink::Part>,
     progress: &dyn Progress,
 ) -> Result<Hashes> {
     progress.start("write", plan.bytes);
@@ -110,10 +120,12 @@ fn write(
         }
         let Some((_, part)) = &mut open else { return Ok(()) };
         let bytes = match &unit.work {
-            Work::Bytes(segment) => match plan.files.get(unit.file).and_then(|file| file.segments.get(*segment)) {
-                Some(Segment::Bytes(bytes)) => bytes,
-                _ => bytes,
-            },
+            Work::Bytes(segment) => {
+                match plan.files.get(unit.file).and_then(|file| file.segments.get(*segment)) {
+                    Some(Segment::Bytes(bytes)) => bytes,
+                    _ => bytes,
+                }
+            }
             Work::Tensors(parts) => {
                 digests.take(parts, hashes);
                 bytes
@@ -139,7 +151,8 @@ fn read_and_hash(plan: &Plan, ck: &Checkpoint, parts: &[Part], buffer: &mut Vec<
     let mut hashes = Vec::new();
     for part in parts {
         let tensor = plan.targets.get(part.target).and_then(|target| ck.tensors.get(target.source));
-        let tensor = tensor.ok_or_else(|| Error::usage("the plan was made for another checkpoint", "plan again"))?;
+        let tensor =
+            tensor.ok_or_else(|| Error::usage("the plan was made for another checkpoint", "plan again"))?;
         let from = buffer.len();
         buffer.resize(from + part.len, 0);
         Stream::new(&ck.sources, &tensor.dtype, &tensor.view)

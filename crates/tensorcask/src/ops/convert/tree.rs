@@ -70,7 +70,7 @@ mod tests {
         for len in
             [piece + 1, 2 * piece - 1, 2 * piece, 3 * piece, 5 * piece + 1025, 8 * piece, 11 * piece + 7]
         {
-            let bytes: Vec<u8> = (0..len).map(|at| (at * 31 + at / 977) as u8).collect();
+            let bytes: Vec<u8> = (0..len).map(|at| (at * 31 + at / 977).to_le_bytes()[0]).collect();
             let mut tree = Tree::default();
             for (number, part) in bytes.chunks(piece).enumerate() {
                 tree.push(subtree(number as u64 * PIECE_BYTES, part));

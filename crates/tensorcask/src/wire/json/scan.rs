@@ -143,7 +143,7 @@ impl<'a> Scanner<'a> {
                         second
                             .checked_sub(0xDC00)
                             .filter(|low| *low < 0x400)
-                            .map(|low| 0x1_0000 + ((first & 0x3FF) << 10 | low))
+                            .and_then(|low| 0x1_0000_u32.checked_add((first & 0x3FF) << 10 | low))
                     }
                     other => Some(other),
                 };
@@ -245,12 +245,9 @@ impl<'a> Scanner<'a> {
         const MOST_DIGITS: usize = 19;
         let rest = self.bytes.get(self.at..)?;
         let mut value = 0u64;
-        let mut n_digits = 0;
-        for digit in
-            rest.iter().take(MOST_DIGITS).map_while(|byte| byte.is_ascii_digit().then_some(byte & 0xF))
-        {
-            value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
-            n_digits += 1;
+        let n_digits = rest.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+        for digit in rest.get(..n_digits)? {
+            value = value.checked_mul(10)?.checked_add(u64::from(digit & 0xF))?;
         }
         let leading_zero = n_digits > 1 && rest.first() == Some(&b'0');
         let goes_on = rest.get(n_digits).is_some_and(u8::is_ascii_digit);

@@ -4,4 +4,8 @@
 mod opcodes;
 mod walk;
 
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests slice bytes of their own")]
+mod tests;
+
 pub(crate) use walk::{Walk, Walker};

@@ -104,7 +104,15 @@ static POSITIONS: [u8; 256] = {
     positions
 };
 
-const fn op(code: u8, name: &'static str, arg: Arg, before: Before, after: u8, does: Does, proto: u8) -> Opcode {
+const fn op(
+    code: u8,
+    name: &'static str,
+    arg: Arg,
+    before: Before,
+    after: u8,
+    does: Does,
+    proto: u8,
+) -> Opcode {
     Opcode { code, name, arg, before, after, does, proto }
 }
 
@@ -170,9 +178,10 @@ pub(super) const OPCODES: &[Opcode] = &[
     op(0x7D, "EMPTY_DICT",       NONE,                     NOTHING,    1, Data,          1),
     op(0x80, "PROTO",            Bytes(1),                 NOTHING,    0, Does::Proto,   2),
     op(0x81, "NEWOBJ",           NONE,                     Items(2),   1, Call,          2),
-    op(0x82, "EXT1",             Bytes(1),                 NOTHING,    1, Import,        2),
-    op(0x83, "EXT2",             Bytes(2),                 NOTHING,    1, Import,        2),
-    op(0x84, "EXT4",             Bytes(4),                 NOTHING,    1, Import,        2),
+    // What a code stands for was registered by the program that loads: no stream chooses it.
+    op(0x82, "EXT1",             Bytes(1),                 NOTHING,    1, Data,          2),
+    op(0x83, "EXT2",             Bytes(2),                 NOTHING,    1, Data,          2),
+    op(0x84, "EXT4",             Bytes(4),                 NOTHING,    1, Data,          2),
     op(0x85, "TUPLE1",           NONE,                     Items(1),   1, Data,          2),
     op(0x86, "TUPLE2",           NONE,                     Items(2),   1, Data,          2),
     op(0x87, "TUPLE3",           NONE,                     Items(3),   1, Data,          2),

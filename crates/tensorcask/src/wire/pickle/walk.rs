@@ -109,7 +109,9 @@ impl Walker {
         };
         match left {
             Left::Wants => None,
-            Left::Ends => Some(Walk::Stop { end: self.position, opcodes: self.opcodes, imports: self.imports }),
+            Left::Ends => {
+                Some(Walk::Stop { end: self.position, opcodes: self.opcodes, imports: self.imports })
+            }
             Left::Full => Some(self.running()),
             Left::Bad(at) if self.imports => Some(Walk::Breaks { at, calls: self.calls }),
             Left::Bad(_) => Some(Walk::Not),
@@ -137,7 +139,8 @@ impl Walker {
             let from = self.text.as_ref().map_or(at, |text| text.start);
             return Err(Left::Bad(from));
         }
-        let offset = at.checked_sub(start).and_then(|offset| usize::try_from(offset).ok()).ok_or(Left::Wants)?;
+        let offset =
+            at.checked_sub(start).and_then(|offset| usize::try_from(offset).ok()).ok_or(Left::Wants)?;
         let rest = window.get(offset..).filter(|rest| !rest.is_empty()).ok_or(Left::Wants)?;
         if let Some(text) = self.text.take() {
             return self.read_text(text, rest);
@@ -148,7 +151,8 @@ impl Walker {
         let fixed = match opcode.arg {
             Arg::Lines(lines_left, _) => {
                 self.position = body;
-                let text = TextArg { opcode, start: at, lines_left, line: Vec::new(), last_byte: 0, line_len: 0 };
+                let text =
+                    TextArg { opcode, start: at, lines_left, line: Vec::new(), last_byte: 0, line_len: 0 };
                 self.text = Some(text);
                 return Ok(());
             }
@@ -306,12 +310,19 @@ impl TextArg {
             }
             Line::Quoted => {
                 let quote = line.first().copied();
-                let last = if self.line_len > LINE_BYTES as u64 { Some(self.last_byte) } else { line.last().copied() };
-                self.line_len >= 2 && matches!(quote, Some(b'\'' | b'"')) && (last == quote || last == Some(b'\r'))
+                let last = if self.line_len > LINE_BYTES as u64 {
+                    Some(self.last_byte)
+                } else {
+                    line.last().copied()
+                };
+                self.line_len >= 2
+                    && matches!(quote, Some(b'\'' | b'"'))
+                    && (last == quote || last == Some(b'\r'))
             }
             // No module is called so that this fails, and prose is full of blanks.
             Line::Name => {
-                let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.<>-".contains(byte) || !byte.is_ascii();
+                let part =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || b"_.<>-".contains(byte) || !byte.is_ascii();
                 !self.line.is_empty() && self.line.iter().all(part)
             }
         }

@@ -15,7 +15,7 @@ impl Parser<'_, '_> {
         if !ahead.take(b'{') {
             return false;
         }
-        let mut found = 0;
+        let mut arrays = Vec::new();
         loop {
             let Ok(key) = ahead.string() else { return false };
             if ahead.expect(b':', "").is_err() {
@@ -24,14 +24,14 @@ impl Parser<'_, '_> {
             ahead.skip_blanks();
             let field = ahead.unescape(key);
             if ahead.peek() == Some(b'[') && (field == "shape" || field == "data_offsets") {
-                found += 1;
+                arrays.push(field);
             }
             if ahead.skip_value(self.cx.budget).is_err() {
                 return false;
             }
             ahead.skip_blanks();
             if !ahead.take(b',') {
-                return found == 2;
+                return arrays.len() == 2;
             }
         }
     }

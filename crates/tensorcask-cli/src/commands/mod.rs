@@ -17,7 +17,11 @@ use std::{
     fmt,
     path::{Path, PathBuf},
 };
-use tensorcask::{Checkpoint, Error, Limits, Links, OpenOptions, core::Report};
+use tensorcask::{
+    Checkpoint, Error, Limits, Links, OpenOptions,
+    core::Report,
+    ops::{VerifyOptions, verify},
+};
 
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +83,7 @@ impl Targets {
                     targets.items.extend(found.paths.into_iter().map(item));
                 }
                 Err(error) => {
-                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) })
+                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) });
                 }
             }
         }
@@ -105,10 +109,7 @@ impl Item {
 
 /// Refuses a checkpoint whose structure is broken: `hash`, `diff` and `convert` would answer about something else.
 pub(crate) fn whole(mut checkpoint: Checkpoint) -> anyhow::Result<Checkpoint> {
-    if !checkpoint.is_broken() {
-        // An end that was never written shows in the data alone.
-        tensorcask::ops::verify(&mut checkpoint, &tensorcask::ops::VerifyOptions::default(), &())?;
-    }
+    verify(&mut checkpoint, &VerifyOptions::default(), &())?;
     if !checkpoint.is_broken() {
         return Ok(checkpoint);
     }

@@ -2,7 +2,6 @@
 
 mod args;
 mod commands;
-mod lib_calls;
 mod progress;
 mod render;
 mod report;
@@ -38,11 +37,11 @@ fn main() -> ExitCode {
 
 fn run(command: Command, out: &mut Out) -> anyhow::Result<Exit> {
     let exit = match command {
-        Command::Check(args) => commands::check::check(args, out),
-        Command::Verify(args) => commands::check::verify(args, out),
-        Command::Scan(args) => commands::check::scan(args, out),
-        Command::Inspect(args) => commands::inspect::run(args, out),
-        Command::Convert(args) => commands::convert::run(args, out),
+        Command::Check(args) => commands::check::check(&args, out),
+        Command::Verify(args) => commands::check::verify(&args, out),
+        Command::Scan(args) => commands::check::scan(&args, out),
+        Command::Inspect(args) => commands::inspect::run(&args, out),
+        Command::Convert(args) => commands::convert::run(&args, out),
         Command::Diff(args) => commands::diff::run(&args, out),
         Command::Hash(args) => commands::hash::run(&args, out),
         Command::Explain(args) => commands::explain::run(&args, out),
@@ -82,7 +81,7 @@ fn complain(error: &anyhow::Error, json: bool, quiet: bool, out: &mut Out) -> Ex
         findings: Vec::new(),
     });
     say(format_args!("error: {}", message(&row.message)));
-    if let Some(help) = &row.help {
+    if let Some(help) = row.help.as_ref().filter(|_| row.findings.is_empty()) {
         say(format_args!("help: {}", message(help)));
     }
     let exit = if row.kind == "rejected" { Exit::Findings } else { Exit::Unfinished };
@@ -117,8 +116,16 @@ fn usage(error: &clap::Error, arguments: &[OsString], out: &mut Out) -> Exit {
     if arguments.iter().any(|argument| argument == "--json") {
         let text = error.to_string();
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let help = Some("`tensorcask help` lists the commands and `tensorcask COMMAND --help` their flags".to_owned());
-        let row = ErrorRow { kind: "usage", message: escape(&message).into(), path: None, help, findings: Vec::new() };
+        let help = Some(
+            "`tensorcask help` lists the commands and `tensorcask COMMAND --help` their flags".to_owned(),
+        );
+        let row = ErrorRow {
+            kind: "usage",
+            message: escape(&message).into(),
+            path: None,
+            help,
+            findings: Vec::new(),
+        };
         let _ = json::document(out, &json::Failed::new(row)).and_then(|()| out.flush());
     }
     Exit::Unfinished

@@ -20,6 +20,8 @@ pub struct Checkpoint {
     pub format_version: Option<Text>,
     /// Where the bytes are.
     pub sources: Sources,
+    /// Where the headers that are text stand, one a file, for those who want to see them as they are.
+    pub headers: Vec<Span>,
     /// Every tensor: by file, and in a file by offset.
     pub tensors: Vec<TensorInfo>,
     /// What the checkpoint says about itself, in the order of the file.

@@ -15,26 +15,26 @@ use tensorcask::{
 };
 
 /// `check PATH…`
-pub(crate) fn check(args: JudgeArgs, out: &mut Out) -> Result<Exit> {
+pub(crate) fn check(args: &JudgeArgs, out: &mut Out) -> Result<Exit> {
     judge(args, Question::All, &Depth::Data, out)
 }
 
 /// `scan PATH…`
-pub(crate) fn scan(args: JudgeArgs, out: &mut Out) -> Result<Exit> {
+pub(crate) fn scan(args: &JudgeArgs, out: &mut Out) -> Result<Exit> {
     judge(args, Question::Harm, &Depth::Headers, out)
 }
 
 /// `verify PATH…`
-pub(crate) fn verify(args: VerifyArgs, out: &mut Out) -> Result<Exit> {
-    let depth = match args {
-        VerifyArgs { against: Some(against), structure, .. } => {
-            let options = options(&args.judge.reading);
-            Depth::Against { other: Box::new(options.read(&against)?), structure }
+pub(crate) fn verify(args: &VerifyArgs, out: &mut Out) -> Result<Exit> {
+    let depth = match &args.against {
+        Some(against) => {
+            let other = options(&args.judge.reading).read(against)?;
+            Depth::Against { other: Box::new(other), structure: args.structure }
         }
-        VerifyArgs { structure: true, .. } => Depth::Headers,
-        VerifyArgs { .. } => Depth::Data,
+        None if args.structure => Depth::Headers,
+        None => Depth::Data,
     };
-    judge(args.judge, Question::Whole, &depth, out)
+    judge(&args.judge, Question::Whole, &depth, out)
 }
 
 /// How far the look goes.
@@ -47,7 +47,7 @@ enum Depth {
     Against { other: Box<tensorcask::Checkpoint>, structure: bool },
 }
 
-fn judge(args: JudgeArgs, question: Question, depth: &Depth, out: &mut Out) -> Result<Exit> {
+fn judge(args: &JudgeArgs, question: Question, depth: &Depth, out: &mut Out) -> Result<Exit> {
     let options = options(&args.reading);
     let targets = Targets::find(&args.paths, &options);
     let (is_one, skipped) = (targets.is_one(), targets.skipped);
@@ -65,7 +65,7 @@ fn judge(args: JudgeArgs, question: Question, depth: &Depth, out: &mut Out) -> R
     } else if args.talk.json {
         json::document(out, &json::Results::new(&answers))?;
     } else if !args.talk.quiet {
-        let mut tally = text::Tally { asks_harm: question.asks_harm(), asks_whole: question.asks_whole(), ..Default::default() };
+        let mut tally = text::Tally::new(question);
         let least = args.fail_on.min(Severity::Warning);
         for answer in &answers {
             text::answer(out, answer, least, args.talk.verbose)?;
@@ -77,7 +77,12 @@ fn judge(args: JudgeArgs, question: Question, depth: &Depth, out: &mut Out) -> R
     Ok(exit(&answers, args.fail_on))
 }
 
-fn look(item: super::Item, options: &OpenOptions, question: Question, depth: &Depth) -> Result<Report, Error> {
+fn look(
+    item: super::Item,
+    options: &OpenOptions,
+    question: Question,
+    depth: &Depth,
+) -> Result<Report, Error> {
     let mut checkpoint = item.read(options)?;
     let how = match depth {
         Depth::Headers => None,
@@ -94,7 +99,8 @@ fn look(item: super::Item, options: &OpenOptions, question: Question, depth: &De
 }
 
 fn exit(answers: &[Answer], fail_on: Severity) -> Exit {
-    let findings = answers.iter().any(|answer| matches!(answer, Answer::Report(report) if report.reaches(fail_on)));
+    let findings =
+        answers.iter().any(|answer| matches!(answer, Answer::Report(report) if report.reaches(fail_on)));
     let unfinished = answers.iter().any(|answer| match answer {
         Answer::Report(report) => report.is_incomplete(),
         Answer::Failed(_) => true,

@@ -98,7 +98,9 @@ fn text(out: &mut Out, found: &Diff, n_tensors: usize, verbose: bool) -> io::Res
         format!("{}: {}", name(&change.name), message(&change.what.join("; ")))
     };
     list(out, most, "changed", found.changed.iter().map(change))?;
-    let side = |value: &Option<String>| value.as_ref().map_or_else(|| "none".into(), |value| format!("`{}`", name(value)));
+    let side = |value: &Option<String>| {
+        value.as_ref().map_or_else(|| "none".into(), |value| format!("`{}`", name(value)))
+    };
     let item = |change: &tensorcask::ops::diff::MetadataChange| {
         format!("{}: {} -> {}", name(&change.key), side(&change.a), side(&change.b))
     };
@@ -118,7 +120,12 @@ fn text(out: &mut Out, found: &Diff, n_tensors: usize, verbose: bool) -> io::Res
     )
 }
 
-fn list(out: &mut Out, most: usize, label: &str, lines: impl ExactSizeIterator<Item = String>) -> io::Result<()> {
+fn list(
+    out: &mut Out,
+    most: usize,
+    label: &str,
+    lines: impl ExactSizeIterator<Item = String>,
+) -> io::Result<()> {
     let more = lines.len().saturating_sub(most);
     for line in lines.take(most) {
         writeln!(out, "{label}: {line}")?;

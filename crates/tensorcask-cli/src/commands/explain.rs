@@ -3,17 +3,15 @@
 use super::Exit;
 use crate::{
     args::ExplainArgs,
-    lib_calls::rules,
     render::{BOLD, Out, json, text::colour},
 };
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use tensorcask::{Error, Rule};
+use tensorcask::{Error, Rule, rules};
 
 /// `explain [RULE]`
 pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> Result<Exit> {
-    let rules = rules();
     let Some(wanted) = &args.rule else {
         if args.json {
             #[derive(Serialize)]
@@ -21,18 +19,17 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> Result<Exit> {
                 schema: u32,
                 rules: Vec<Row<'a>>,
             }
-            let rules = rules.iter().map(|rule| Row::new(rule)).collect();
+            let rules = rules::all().map(Row::new).collect();
             json::document(out, &Document { schema: json::SCHEMA, rules })?;
         } else {
-            for rule in rules {
+            for rule in rules::all() {
                 let severity = out.paint(colour(rule.severity), format_args!("{:<8}", rule.severity.name()));
                 writeln!(out, "{}  {severity}  {:<11}  {}", rule.code, rule.category.name(), rule.slug)?;
             }
         }
         return Ok(Exit::Done);
     };
-    let found = rules.iter().find(|rule| rule.code.eq_ignore_ascii_case(wanted) || rule.slug.eq_ignore_ascii_case(wanted));
-    let rule = found.ok_or_else(|| {
+    let rule = rules::find(wanted).ok_or_else(|| {
         Error::usage(format!("there is no rule `{wanted}`"), "`tensorcask explain` lists every rule")
     })?;
     if args.json {

@@ -85,7 +85,8 @@ fn list(infos: &[&FormatInfo]) -> Vec<Vec<String>> {
 /// One row a source; what can be done with it, and the formats that it converts to.
 fn matrix(infos: &[&FormatInfo]) -> Vec<Vec<String>> {
     let targets: Vec<&FormatInfo> = infos.iter().copied().filter(|info| writes(info)).collect();
-    let mut head: Vec<String> = ["FORMAT", "name it", "inspect", "check", "hash, diff"].map(String::from).to_vec();
+    let mut head: Vec<String> =
+        ["FORMAT", "name it", "inspect", "check", "hash, diff"].map(String::from).to_vec();
     head.extend(targets.iter().map(|target| format!("to {}", target.id)));
     let mark = |yes: bool| if yes { "yes".to_owned() } else { "-".to_owned() };
     let mut rows = vec![head];
@@ -100,10 +101,13 @@ fn matrix(infos: &[&FormatInfo]) -> Vec<Vec<String>> {
 fn table(out: &mut Out, rows: &[Vec<String>]) -> Result<()> {
     let columns = rows.first().map_or(0, Vec::len);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
         .collect();
     for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     Ok(())

@@ -13,8 +13,15 @@ use crate::{
     args::Reading,
     report::{self, ErrorRow, Failure, shown},
 };
-use std::{fmt, path::{Path, PathBuf}};
-use tensorcask::{Checkpoint, Error, Limits, Links, OpenOptions, core::Report};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+use tensorcask::{
+    Checkpoint, Error, Limits, Links, OpenOptions,
+    core::Report,
+    ops::{VerifyOptions, verify},
+};
 
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +82,9 @@ impl Targets {
                     let item = |path| Item { path, within: found.within.clone(), error: None };
                     targets.items.extend(found.paths.into_iter().map(item));
                 }
-                Err(error) => targets.items.push(Item { path: path.clone(), within: None, error: Some(error) }),
+                Err(error) => {
+                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) });
+                }
             }
         }
         targets.items.sort_by_cached_key(|item| shown(&item.path));
@@ -99,7 +108,8 @@ impl Item {
 }
 
 /// Refuses a checkpoint whose structure is broken: `hash`, `diff` and `convert` would answer about something else.
-pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
+pub(crate) fn whole(mut checkpoint: Checkpoint) -> anyhow::Result<Checkpoint> {
+    verify(&mut checkpoint, &VerifyOptions::default(), &())?;
     if !checkpoint.is_broken() {
         return Ok(checkpoint);
     }
@@ -107,7 +117,7 @@ pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
     let error = Error::Rejected(Box::new(Report { path: checkpoint.path.clone(), findings }));
     // The checkpoint still knows where each finding lies; the error does not.
     let findings = report::rows(&checkpoint, |_| true);
-    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }))
+    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }).into())
 }
 
 /// A broken checkpoint that a command needs whole, with its findings.

@@ -58,7 +58,11 @@ impl Stream {
     }
 
     fn separate(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.n_results == 0 { write!(out, r#"{{"schema":{SCHEMA},"results":["#) } else { out.write_all(b",") }
+        if self.n_results == 0 {
+            write!(out, r#"{{"schema":{SCHEMA},"results":["#)
+        } else {
+            out.write_all(b",")
+        }
     }
 }
 
@@ -117,7 +121,8 @@ fn object<S: Serializer>(pairs: &Metadata, serializer: S) -> Result<S::Ok, S::Er
     // A key of its own for each entry: two equal ones would be two readings of one document.
     let last: std::collections::HashMap<&str, usize> =
         pairs.iter().enumerate().map(|(position, (key, _))| (key.as_str(), position)).collect();
-    let kept = pairs.iter().enumerate().filter(|(position, (key, _))| last.get(key.as_str()) == Some(position));
+    let kept =
+        pairs.iter().enumerate().filter(|(position, (key, _))| last.get(key.as_str()) == Some(position));
     serializer.collect_map(kept.map(|(_, (key, value))| (key.as_str(), MetadataValue(value))))
 }
 

@@ -176,7 +176,8 @@ mod tests {
         ] {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
-        for text in ["", "MB", "-1", "1XB", "1.", ".5", "1e6", "18446744073709551616", "99999999TB", "1.0.0"] {
+        for text in ["", "MB", "-1", "1XB", "1.", ".5", "1e6", "18446744073709551616", "99999999TB", "1.0.0"]
+        {
             assert!(parse_size(text).is_err(), "{text}");
         }
     }

@@ -13,7 +13,8 @@ use std::{
 };
 use tensorcask::{Rule, Severity};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Writes all answers as one run.
 pub(crate) fn write(out: &mut impl Write, answers: &[Answer]) -> io::Result<()> {
@@ -29,7 +30,8 @@ fn document(answers: &[Answer]) -> Value {
     };
     let rows = reports().flat_map(|report| &report.findings);
     let rules: BTreeMap<&str, &Rule> = rows.map(|row| (row.rule.code, row.rule)).collect();
-    let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(position, code)| (*code, position)).collect();
+    let index: BTreeMap<&str, usize> =
+        rules.keys().enumerate().map(|(position, code)| (*code, position)).collect();
     let results: Vec<Value> =
         reports().flat_map(|report| report.findings.iter().map(|row| result(report, row, &index))).collect();
     let notifications: Vec<Value> = answers.iter().filter_map(notification).collect();
@@ -69,7 +71,9 @@ fn descriptor(rule: &Rule) -> Value {
 fn result(report: &Report, row: &Row, index: &BTreeMap<&str, usize>) -> Value {
     let mut place = json!({"artifactLocation": {"uri": uri(report, row)}});
     // The format counts with signed 64 bits.
-    if let (Some(Ok(offset)), Some(Ok(length))) = (row.offset.map(i64::try_from), row.length.map(i64::try_from)) {
+    if let (Some(Ok(offset)), Some(Ok(length))) =
+        (row.offset.map(i64::try_from), row.length.map(i64::try_from))
+    {
         place["region"] = json!({"byteOffset": offset, "byteLength": length});
     }
     let mut location = json!({"physicalLocation": place});
@@ -79,7 +83,10 @@ fn result(report: &Report, row: &Row, index: &BTreeMap<&str, usize>) -> Value {
     if !logical.is_empty() {
         location["logicalLocations"] = logical.into();
     }
-    let text = row.help.as_ref().map_or_else(|| row.message.clone(), |help| format!("{}\nhelp: {help}", row.message));
+    let text = row
+        .help
+        .as_ref()
+        .map_or_else(|| row.message.clone(), |help| format!("{}\nhelp: {help}", row.message));
     json!({
         "ruleId": row.rule.code,
         "ruleIndex": index.get(row.rule.code),
@@ -137,7 +144,9 @@ fn encoded(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into());
+            }
             _ => {
                 let _ = write!(uri, "%{byte:02X}");
             }

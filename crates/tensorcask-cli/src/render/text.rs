@@ -4,10 +4,11 @@ use super::{
     BOLD, CYAN, DIM, GREEN, Out, RED, YELLOW,
     numbers::{count, counted, escape, message, name, size},
 };
-use crate::report::{Answer, Failure, Hex, Report, Row};
+use crate::report::{Answer, Failure, Hex, Question, Report, Row};
 use anstyle::Style;
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io::{self, Write},
 };
 use tensorcask::{
@@ -30,7 +31,13 @@ fn report(out: &mut Out, report: &Report, least: Severity, verbose: bool) -> io:
     let facts = &report.facts;
     let verdict = verdict(out, report);
     let path = out.paint(BOLD, escape(&report.path));
-    writeln!(out, "{path}: {verdict} ({}, {}, {})", report.format, counted(facts.n_tensors, "tensor"), size(facts.bytes))?;
+    writeln!(
+        out,
+        "{path}: {verdict} ({}, {}, {})",
+        report.format,
+        counted(facts.n_tensors, "tensor"),
+        size(facts.bytes)
+    )?;
     if verbose {
         writeln!(out, "   = {} read", counted(facts.n_files, "file"))?;
     }
@@ -73,12 +80,15 @@ fn finding(out: &mut Out, row: &Row) -> io::Result<()> {
     let text = out.paint(BOLD, message(&row.message));
     writeln!(out, "{head}: {text}")?;
     if !row.file.is_empty() {
-        let chain: String = row.chain.iter().map(|member| format!(" > {}", name(member))).collect();
+        let mut place = name(&row.file).into_owned();
+        for member in &row.chain {
+            let _ = write!(place, " > {}", name(member));
+        }
         let bytes = match (row.offset, row.length) {
             (Some(start), Some(len)) => format!(" @ {start:#x}..{:#x}", start.saturating_add(len)),
             _ => String::new(),
         };
-        writeln!(out, "  --> {}{chain}{bytes}", name(&row.file))?;
+        writeln!(out, "  --> {place}{bytes}")?;
     }
     if let Some(bytes) = &row.bytes {
         hex(out, bytes, row)?;
@@ -94,13 +104,21 @@ fn finding(out: &mut Out, row: &Row) -> io::Result<()> {
 
 /// Sixteen bytes as numbers and as text, with marks under those that the finding is about.
 fn hex(out: &mut Out, hex: &Hex, row: &Row) -> io::Result<()> {
-    let numbers: String = hex.bytes.iter().map(|byte| format!(" {byte:02x}")).collect();
-    let text: String = hex.bytes.iter().map(|byte| if matches!(byte, b' '..=b'~') { char::from(*byte) } else { '.' }).collect();
+    let mut numbers = String::new();
+    for byte in &hex.bytes {
+        let _ = write!(numbers, " {byte:02x}");
+    }
+    let text: String = hex
+        .bytes
+        .iter()
+        .map(|byte| if matches!(byte, b' '..=b'~') { char::from(*byte) } else { '.' })
+        .collect();
     // Inside a decoded member the offset counts from the member's start, and the label says so by its sign.
     let label = if row.offset.is_some() { format!("{:#x}", hex.start) } else { format!("+{:#x}", hex.start) };
     let line = out.paint(DIM, format_args!("   | {label} {numbers:<48}  {text}"));
     writeln!(out, "{line}")?;
-    if !hex.marked.is_empty() {
+    // Marks under every byte would say nothing.
+    if !hex.marked.is_empty() && hex.marked.len() < hex.bytes.len() {
         let before = 3 * hex.marked.start + 1;
         let marks = "^^ ".repeat(hex.marked.len());
         let marks = out.paint(colour(row.severity), marks.trim_end());
@@ -129,7 +147,7 @@ fn verdict(out: &Out, report: &Report) -> String {
             Security::Dangerous => RED,
             _ => YELLOW,
         };
-        words.push(out.paint(style, security.name()));
+        words.push(format!("security {}", out.paint(style, security.name())));
     }
     if let Some(structure) = report.structure {
         let style = match structure {
@@ -161,12 +179,8 @@ pub(crate) fn colour(severity: Severity) -> Style {
 }
 
 /// What the answers add up to.
-#[derive(Default)]
 pub(crate) struct Tally {
-    /// Whether `dangerous` and the like can occur.
-    pub(crate) asks_harm: bool,
-    /// Whether `broken` can occur.
-    pub(crate) asks_whole: bool,
+    question: Question,
     results: u64,
     clean: u64,
     suspicious: u64,
@@ -178,6 +192,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    pub(crate) fn new(question: Question) -> Self {
+        let (results, clean, suspicious, dangerous, broken, mismatched, incomplete, failed) =
+            Default::default();
+        Tally { question, results, clean, suspicious, dangerous, broken, mismatched, incomplete, failed }
+    }
+
     pub(crate) fn add(&mut self, answer: &Answer) {
         self.results += 1;
         match answer {
@@ -197,16 +217,19 @@ impl Tally {
     pub(crate) fn line(&self, skipped: u64) -> String {
         let columns = [
             (true, self.clean, "clean"),
-            (self.asks_harm, self.suspicious, "suspicious"),
-            (self.asks_harm, self.dangerous, "dangerous"),
-            (self.asks_whole, self.broken, "broken"),
+            (self.question.asks_harm(), self.suspicious, "suspicious"),
+            (self.question.asks_harm(), self.dangerous, "dangerous"),
+            (self.question.asks_whole(), self.broken, "broken"),
             (self.mismatched > 0, self.mismatched, "mismatched"),
             (true, self.incomplete, "incomplete"),
             (self.failed > 0, self.failed, "failed"),
             (true, skipped, "skipped"),
         ];
-        let words: Vec<_> =
-            columns.iter().filter(|column| column.0).map(|(_, n, word)| format!("{} {word}", count(*n))).collect();
+        let words: Vec<_> = columns
+            .iter()
+            .filter(|column| column.0)
+            .map(|(_, n, word)| format!("{} {word}", count(*n)))
+            .collect();
         format!("{}: {}", counted(self.results, "result"), words.join(", "))
     }
 }

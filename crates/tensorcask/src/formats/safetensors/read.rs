@@ -55,6 +55,7 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
     }
 
     let header_span = Span { source, start: 8, len: header_len };
+    cx.checkpoint.headers.push(header_span);
     let Some(text) = read_text(cx, header_span)? else { return Ok(()) };
     let header = header::parse(cx, &text, header_span)?;
     place(cx, header, whole, data_start);

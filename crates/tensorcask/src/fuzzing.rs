@@ -67,9 +67,7 @@ fn same(ours: &Json, theirs: &serde_json::Value) -> bool {
         (Node::Bool(a), Value::Bool(b)) => a == b,
         (Node::Number(a), Value::Number(b)) => b.as_u64().is_none_or(|b| a.parse() == Ok(b)),
         (Node::String(a), Value::String(b)) => a == b,
-        (Node::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
+        (Node::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Node::Object(_), Value::Object(b)) => {
             ours.entries().iter().all(|(key, _)| b.contains_key(&key.name))
                 && b.iter().all(|(key, b)| ours.get(key).is_some_and(|a| same(a, b)))
@@ -125,7 +123,10 @@ impl Root for Folder {
         Ok(Arc::new(Bytes::new(found.1.clone())))
     }
 
-    fn list(&self) -> io::Result<Vec<Entry>> {
+    fn list(&self, below: &str) -> io::Result<Vec<Entry>> {
+        if !below.is_empty() {
+            return Ok(Vec::new());
+        }
         let entry = |(name, bytes): &(&str, Vec<u8>)| Entry {
             name: (*name).into(),
             kind: EntryKind::File,

@@ -111,7 +111,9 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut at = 0;
     while at < tokens.len() {
         let attribute = ["#", "[", "cfg", "(", "test", ")", "]"];
-        if tokens[at..].iter().zip(attribute).filter(|(token, wanted)| *token == wanted).count() == attribute.len() {
+        if tokens[at..].iter().zip(attribute).filter(|(token, wanted)| *token == wanted).count()
+            == attribute.len()
+        {
             let mut depth = 0_usize;
             at += attribute.len();
             while let Some(token) = tokens.get(at) {
@@ -138,7 +140,10 @@ fn paths(code: &Code) -> Vec<Vec<String>> {
     let mut modules = BTreeSet::new();
     for (at, token) in code.tokens.iter().enumerate() {
         let starts = at == 0 || code.tokens[at - 1] != "::";
-        if starts && matches!(token.as_str(), "crate" | "super") && code.tokens.get(at + 1).is_some_and(|t| t == "::") {
+        if starts
+            && matches!(token.as_str(), "crate" | "super")
+            && code.tokens.get(at + 1).is_some_and(|t| t == "::")
+        {
             let mut base = if token == "crate" { Vec::new() } else { code.module.clone() };
             if token == "super" {
                 base.pop();
@@ -212,9 +217,8 @@ fn table() -> BTreeMap<String, Vec<Vec<String>>> {
     let mut rows = BTreeMap::new();
     for line in text.lines().skip(2).take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let quoted = |cell: &str| -> Vec<String> {
-            cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-        };
+        let quoted =
+            |cell: &str| -> Vec<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
         let allowed = quoted(cells[2]);
         let allowed = allowed.iter().map(|path| path.split("::").map(str::to_owned).collect()).collect();
         let module = quoted(cells[1]).into_iter().next().expect("a row names its module");
@@ -371,7 +375,8 @@ fn the_library_does_not_print_or_exit() {
             assert!(!prints, "{}: `{}!`", code.name, pair[0]);
         }
         for path in code.tokens.windows(3) {
-            let ends = path[0] == "process" && path[1] == "::" && matches!(path[2].as_str(), "exit" | "abort");
+            let ends =
+                path[0] == "process" && path[1] == "::" && matches!(path[2].as_str(), "exit" | "abort");
             assert!(!ends, "{}: `process::{}`", code.name, path[2]);
         }
     }

@@ -61,7 +61,8 @@ fn table(result: &Value, checkpoint: &Checkpoint) -> Option<String> {
         .map(|t| (t.name.to_string(), t.dtype.name().to_owned(), t.view.shape.to_vec()))
         .collect();
     let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
-    let dims = |row: &Value| row["shape"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+    let dims =
+        |row: &Value| row["shape"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
     let wanted: Vec<(String, String, Vec<u64>)> =
         rows.iter().map(|row| (text(row, "name"), text(row, "dtype"), dims(row))).collect();
     if broken {
@@ -85,7 +86,8 @@ fn table(result: &Value, checkpoint: &Checkpoint) -> Option<String> {
         }
     }
     let roots = [identity.root, identity.content_root];
-    (roots != [text(result, "root"), text(result, "content_root")]).then(|| format!("the roots are {roots:?}"))
+    (roots != [text(result, "root"), text(result, "content_root")])
+        .then(|| format!("the roots are {roots:?}"))
 }
 
 #[test]
@@ -120,7 +122,8 @@ fn every_case_gives_what_it_declares() {
             let (is, declared) = (found(checkpoint), declared(result));
             if is != declared {
                 let messages: Vec<_> = checkpoint.findings.iter().map(|f| &f.message).collect();
-                wrong.push(format!("{} {path}: found {is:?}, declared {declared:?}: {messages:?}", case.name));
+                wrong
+                    .push(format!("{} {path}: found {is:?}, declared {declared:?}: {messages:?}", case.name));
             }
             if let Some(difference) = table(result, checkpoint) {
                 wrong.push(format!("{} {path}: {difference}", case.name));

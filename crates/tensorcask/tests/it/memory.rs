@@ -55,9 +55,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_len: usize) -> *mut u8 {
-        // A block that grows in another place is there twice while it is copied.
-        add(i64::try_from(new_len).unwrap_or(i64::MAX));
-        add(-len(layout));
+        // Large blocks grow by moving pages, not by a copy.
+        add(i64::try_from(new_len).unwrap_or(i64::MAX) - len(layout));
         // SAFETY: the caller keeps the contract of `realloc`.
         unsafe { System.realloc(at, layout, new_len) }
     }

@@ -34,8 +34,8 @@ impl Random {
     /// Text with all that JSON escapes, and characters of every length.
     fn text(&mut self) -> String {
         const CHARS: &[char] = &[
-            'a', 'B', '.', '_', '/', '\\', '"', '\0', '\u{1}', '\n', '\r', '\t', '\u{8}', '\u{c}', '\u{7f}', ' ', 'é',
-            'ß', '\u{2028}', '漢', '\u{feff}', '\u{ffff}', '😀', '{', '}', ':', ',',
+            'a', 'B', '.', '_', '/', '\\', '"', '\0', '\u{1}', '\n', '\r', '\t', '\u{8}', '\u{c}', '\u{7f}',
+            ' ', 'é', 'ß', '\u{2028}', '漢', '\u{feff}', '\u{ffff}', '😀', '{', '}', ':', ',',
         ];
         (0..self.below(12)).map(|_| *self.pick(CHARS)).collect()
     }
@@ -99,7 +99,11 @@ fn read_of_write_is_what_was_written() {
         // The same input in another order gives the same bytes.
         let backwards: Vec<_> = list.iter().rev().cloned().collect();
         save(&path, &backwards, &pairs, &options).expect("it can be saved again");
-        assert_eq!(std::fs::read(&path).expect("it is there"), first, "seed {seed}: the bytes hang on the order");
+        assert_eq!(
+            std::fs::read(&path).expect("it is there"),
+            first,
+            "seed {seed}: the bytes hang on the order"
+        );
     }
 }
 

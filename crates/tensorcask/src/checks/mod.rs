@@ -11,9 +11,11 @@ mod zero_tail;
 
 use crate::{
     checkpoint::Checkpoint,
-    core::{Budget, Category, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text},
+    core::{
+        Budget, Category, Finding, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text,
+    },
     source::Root,
-    wire::json::{Json, Stop},
+    wire::json::{Json, JsonError, Stop},
 };
 use std::collections::BTreeMap;
 
@@ -114,7 +116,9 @@ impl<'a> CheckCx<'a> {
         }
         let parsed = match std::str::from_utf8(&bytes) {
             Ok(text) => Json::parse(text, self.budget),
-            Err(_) => Ok(Json { range: 0..0, node: crate::wire::json::Node::Null }),
+            Err(error) => {
+                Err(JsonError { offset: error.valid_up_to(), message: "it is not UTF-8".into() }.into())
+            }
         };
         let source = self.checkpoint.sources.add_file(name.into(), io);
         match parsed {
@@ -122,9 +126,14 @@ impl<'a> CheckCx<'a> {
             Err(Stop::Json(error)) => {
                 let place = Span { source, start: error.offset as u64, len: 1 };
                 let message = format!("`{name}` is not valid JSON: {}", error.message);
-                self.checkpoint
-                    .findings
-                    .push(SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again")));
+                let finding = SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again"));
+                // The passes over headers and over data each read the file.
+                let told = |known: &Finding| {
+                    known.rule.code == finding.rule.code && known.message == finding.message
+                };
+                if !self.checkpoint.findings.iter().any(told) {
+                    self.checkpoint.findings.push(finding);
+                }
                 Ok(None)
             }
             Err(Stop::Limit(hit)) => Err(hit.into()),

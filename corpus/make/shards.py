@@ -332,7 +332,7 @@ folder("link-refused", "the same with --no-symlinks", inside, "FI011", args=["--
 
 one, two = lay_out(f32("a", 2)), lay_out(f32("b", 2))
 folders("walk", "a folder of two models, no model itself: two results, sorted", {"b/model.safetensors": two, "a/model.safetensors": one, "README.md": "# two models\n"},
-        [result("a", tensors=peer.deserialize(one)), result("b", tensors=peer.deserialize(two))])
+        [result("a/model.safetensors", tensors=peer.deserialize(one)), result("b/model.safetensors", tensors=peer.deserialize(two))])
 folders("walk-files", "loose weight files in a folder without config or index: one result each", {"one.safetensors": one, "two.safetensors": two},
         [result("one.safetensors", tensors=peer.deserialize(one)), result("two.safetensors", tensors=peer.deserialize(two))], neighbour="SH018")
 folders("walk-dead-link", "a dead link is skipped", {"a.safetensors": one, "dead.safetensors": Link("nowhere.safetensors")},

@@ -57,7 +57,7 @@ def expected_structure(result):
         return {result["structure"]}
     if any(f["category"] == "structure" and f["severity"] == "error" for f in result["findings"]):
         return {"broken"}
-    if {f["rule"] for f in result["findings"]} & {"FI005", "FI007"}:
+    if {f["rule"] for f in result["findings"]} & {"FI005", "FI007", "FI010", "FI011"}:
         return {"ok", "incomplete"}
     return {"ok"}
 

@@ -41,7 +41,7 @@ def killed_after(seconds, *arguments):
 
 @pytest.mark.parametrize("overwrite", [False, True], ids=["new-folder", "over-an-old-set"])
 def test_a_split_killed_at_any_moment_leaves_old_or_new(tmp_path, overwrite):
-    source = write(tmp_path / "source.safetensors", tensors("new", 32, MIB))
+    source = write(tmp_path / "source.safetensors", tensors("new", 64, MIB))
     old_source = write(tmp_path / "old.safetensors", tensors("old", 4, MIB))
     new_root, old_root = root_of(source), root_of(old_source)
     home = tmp_path / "home"
@@ -62,7 +62,7 @@ def test_a_split_killed_at_any_moment_leaves_old_or_new(tmp_path, overwrite):
     rng, killed = random.Random(20240607), 0
     for _ in range(SIGKILL_MOMENTS // 2):
         fresh()
-        killed += killed_after(rng.uniform(0, whole * 1.05), *split)
+        killed += killed_after(rng.uniform(0, whole), *split)
         if target.exists():
             root = root_of(target)
             assert root in ({old_root, new_root} if overwrite else {new_root})
@@ -76,7 +76,8 @@ def test_a_split_killed_at_any_moment_leaves_old_or_new(tmp_path, overwrite):
         inside = [n for n in entries(target) if not n.startswith("model")]
         if entries(home) != ["model"] or inside:
             assert "interrupted-write" in named, (entries(home), inside)
-    assert killed >= SIGKILL_MOMENTS // 4, f"only {killed} runs were still at work when they were killed"
+    # How many runs end before their signal depends on the machine; some must not, or nothing was tried.
+    assert killed >= SIGKILL_MOMENTS // 10, f"only {killed} runs were still at work when they were killed"
 
 
 def no_large_files(limit):

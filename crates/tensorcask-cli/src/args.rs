@@ -191,7 +191,7 @@ pub(crate) struct InspectArgs {
     /// Show one tensor: type, shape, place, digest, values
     #[arg(long, value_name = "NAME", group = "view")]
     pub(crate) tensor: Option<String>,
-    /// The part of the tensor that is shown, as NumPy slices: `0:4,:` or `-1,::2`
+    /// The part of the tensor that is shown, in the notation of Python: `0:4,:` or `-1,::2`
     #[arg(long, value_name = "SLICE", requires = "tensor", allow_hyphen_values = true)]
     pub(crate) slice: Option<String>,
     /// Show one metadata value

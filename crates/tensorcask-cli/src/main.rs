@@ -81,7 +81,7 @@ fn complain(error: &anyhow::Error, json: bool, quiet: bool, out: &mut Out) -> Ex
         findings: Vec::new(),
     });
     say(format_args!("error: {}", message(&row.message)));
-    if let Some(help) = &row.help {
+    if let Some(help) = row.help.as_ref().filter(|_| row.findings.is_empty()) {
         say(format_args!("help: {}", message(help)));
     }
     let exit = if row.kind == "rejected" { Exit::Findings } else { Exit::Unfinished };

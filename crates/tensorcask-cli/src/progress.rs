@@ -13,7 +13,7 @@ const QUIET: Duration = Duration::from_secs(1);
 
 /// A line with bytes and time left; it goes away when dropped.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    line: ProgressBar,
     started: Instant,
     /// Whether the line may still appear: nobody looks where standard error is no terminal.
     waits: AtomicBool,
@@ -21,36 +21,36 @@ pub(crate) struct Bar {
 
 impl Bar {
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let line = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let template =
             "{msg} {bar:30} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            line.set_style(style);
         }
-        Bar { bar, started: Instant::now(), waits: AtomicBool::new(std::io::stderr().is_terminal()) }
+        Bar { line, started: Instant::now(), waits: AtomicBool::new(std::io::stderr().is_terminal()) }
     }
 }
 
 impl Progress for Bar {
     fn start(&self, stage: &str, bytes: u64) {
-        self.bar.reset();
-        self.bar.set_length(bytes);
-        self.bar.set_message(stage.to_owned());
+        self.line.reset();
+        self.line.set_length(bytes);
+        self.line.set_message(stage.to_owned());
     }
 
     fn add(&self, bytes: u64) {
-        self.bar.inc(bytes);
+        self.line.inc(bytes);
         if self.waits.load(Ordering::Relaxed)
             && self.started.elapsed() > QUIET
             && self.waits.swap(false, Ordering::Relaxed)
         {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.line.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.line.finish_and_clear();
     }
 }

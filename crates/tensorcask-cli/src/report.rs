@@ -1,6 +1,6 @@
 //! One checkpoint's findings as the outside sees them: located, sorted, filtered by the command that asked.
 
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::path::Path;
 use tensorcask::{
     Category, Checkpoint, Error, Finding, Place, Rule, Severity, Text,
@@ -48,21 +48,15 @@ pub(crate) enum Answer {
     Failed(Failure),
 }
 
-/// The verdict on one checkpoint. The order of the fields is that of the document.
-#[derive(Serialize)]
+/// The verdict on one checkpoint; what was not asked is `None`.
 pub(crate) struct Report {
     pub(crate) path: String,
     pub(crate) format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "security")]
     pub(crate) security: Option<Security>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "structure")]
     pub(crate) structure: Option<Structure>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "identity")]
     pub(crate) identity: Option<Identity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) identity_evidence: Option<&'static str>,
     pub(crate) findings: Vec<Row>,
-    #[serde(skip)]
     pub(crate) facts: Facts,
 }
 
@@ -72,17 +66,13 @@ pub(crate) struct Facts {
     pub(crate) bytes: u64,
     pub(crate) n_files: u64,
     pub(crate) unread: Vec<Text>,
+    pub(crate) is_unread: bool,
 }
 
-/// One finding, in the form of the document.
-#[derive(Serialize, Clone, Debug)]
+/// One finding, with its place as the outside names it.
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
-    #[serde(serialize_with = "code")]
     pub(crate) rule: &'static Rule,
-    pub(crate) slug: &'static str,
-    #[serde(serialize_with = "category")]
-    pub(crate) category: Category,
-    #[serde(serialize_with = "level")]
     pub(crate) severity: Severity,
     pub(crate) file: String,
     pub(crate) chain: Vec<String>,
@@ -92,7 +82,6 @@ pub(crate) struct Row {
     pub(crate) subject: Option<String>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    #[serde(skip)]
     pub(crate) bytes: Option<Hex>,
 }
 
@@ -147,6 +136,7 @@ impl Report {
                     .fold(0, |sum: u64, tensor| sum.saturating_add(tensor.byte_len())),
                 n_files: files.count() as u64,
                 unread: checkpoint.unread.clone(),
+                is_unread: verdict.unread,
             },
         }
     }
@@ -156,9 +146,9 @@ impl Report {
         self.findings.iter().any(|row| row.severity >= severity)
     }
 
-    /// Whether a question that was asked has no whole answer.
+    /// Whether a part was not looked at, so that no answer is whole.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.security == Some(Security::Incomplete) || self.structure == Some(Structure::Incomplete)
+        self.facts.is_unread
     }
 
     /// Whether every question that was asked has the good answer.
@@ -212,8 +202,6 @@ impl Row {
     pub(crate) fn new(finding: &Finding, checkpoint: Option<&Checkpoint>) -> Self {
         let mut row = Row {
             rule: finding.rule,
-            slug: finding.rule.slug,
-            category: finding.rule.category,
             severity: finding.severity,
             file: String::new(),
             chain: Vec::new(),
@@ -270,26 +258,43 @@ pub(crate) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn code<S: Serializer>(rule: &&'static Rule, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(rule.code)
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("path", &self.path)?;
+        map.serialize_entry("format", self.format)?;
+        if let Some(security) = self.security {
+            map.serialize_entry("security", security.name())?;
+        }
+        if let Some(structure) = self.structure {
+            map.serialize_entry("structure", structure.name())?;
+        }
+        if let Some(identity) = self.identity {
+            map.serialize_entry("identity", identity.name())?;
+        }
+        if let Some(evidence) = self.identity_evidence {
+            map.serialize_entry("identity_evidence", evidence)?;
+        }
+        map.serialize_entry("findings", &self.findings)?;
+        map.end()
+    }
 }
 
-fn category<S: Serializer>(category: &Category, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(category.name())
-}
-
-fn level<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(severity.name())
-}
-
-fn security<S: Serializer>(verdict: &Option<Security>, serializer: S) -> Result<S::Ok, S::Error> {
-    verdict.map(Security::name).serialize(serializer)
-}
-
-fn structure<S: Serializer>(verdict: &Option<Structure>, serializer: S) -> Result<S::Ok, S::Error> {
-    verdict.map(Structure::name).serialize(serializer)
-}
-
-fn identity<S: Serializer>(verdict: &Option<Identity>, serializer: S) -> Result<S::Ok, S::Error> {
-    verdict.map(Identity::name).serialize(serializer)
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(12))?;
+        map.serialize_entry("rule", self.rule.code)?;
+        map.serialize_entry("slug", self.rule.slug)?;
+        map.serialize_entry("category", self.rule.category.name())?;
+        map.serialize_entry("severity", self.severity.name())?;
+        map.serialize_entry("file", &self.file)?;
+        map.serialize_entry("chain", &self.chain)?;
+        map.serialize_entry("offset", &self.offset)?;
+        map.serialize_entry("length", &self.length)?;
+        map.serialize_entry("tensor", &self.tensor)?;
+        map.serialize_entry("subject", &self.subject)?;
+        map.serialize_entry("message", &self.message)?;
+        map.serialize_entry("help", &self.help)?;
+        map.end()
+    }
 }

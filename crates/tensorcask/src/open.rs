@@ -189,7 +189,7 @@ impl OpenOptions {
 
     /// How well each format fits a folder's listing, best first.
     fn folder_match(&self, root: &dyn Root, name: &str) -> io::Result<Match> {
-        let listing = root.list()?;
+        let listing = root.list("")?;
         let head = crate::format::Head::of_folder(name, &listing);
         Ok(self.formats.iter().map(|format| format.probe(&head)).max().unwrap_or(Match::No))
     }

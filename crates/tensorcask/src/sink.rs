@@ -22,6 +22,7 @@ mod leftover;
 mod old_set;
 mod system;
 
+pub(crate) use leftover::is_temporary;
 pub use leftover::leftovers;
 pub use old_set::OldSet;
 pub(crate) use old_set::Replaced;

@@ -36,13 +36,22 @@ pub(crate) fn run(args: &ConvertArgs, out: &mut Out) -> Result<Exit> {
         if args.talk.json {
             json::document(out, &PlanDocument::new(&checkpoint, &plan))?;
         } else if !args.talk.quiet {
+            writeln!(out, "would write {}, {}:", escape(&shown(&plan.target)), plan.format)?;
             text(out, &checkpoint, &plan, args.talk.verbose)?;
+            let n_tensors = counted(plan.targets.len() as u64, "tensor");
+            let lossless = if plan.is_lossless() { "lossless" } else { "not lossless" };
+            let n_files = counted(plan.files.len() as u64, "file");
+            writeln!(out, "{n_tensors}, {} in {n_files}, {lossless}; nothing is written", size(plan.bytes))?;
         }
         return Ok(Exit::Done);
     }
     if !args.talk.quiet {
         for loss in &plan.losses {
             say(format_args!("lost: {}", message(&loss.message)));
+        }
+        if args.talk.verbose && !args.talk.json {
+            text(out, &checkpoint, &plan, true)?;
+            out.flush()?;
         }
         if plan.bytes >= LONG_JOB_BYTES {
             say(intent(&checkpoint, &plan));
@@ -102,7 +111,6 @@ fn intent(checkpoint: &Checkpoint, plan: &Plan) -> String {
 
 /// The plan for people. One line a file, and with `-v` one a tensor.
 fn text(out: &mut Out, checkpoint: &Checkpoint, plan: &Plan, verbose: bool) -> io::Result<()> {
-    writeln!(out, "would write {}, {}:", escape(&shown(&plan.target)), plan.format)?;
     for file in &plan.files {
         writeln!(out, "  {}  {}", name(&file.name), size(plan.file_len(file)))?;
     }
@@ -119,14 +127,7 @@ fn text(out: &mut Out, checkpoint: &Checkpoint, plan: &Plan, verbose: bool) -> i
     for loss in &plan.losses {
         writeln!(out, "loses {}[{}]: {}", loss.rule.slug, loss.rule.code, message(&loss.message))?;
     }
-    let lossless = if plan.is_lossless() { "lossless" } else { "not lossless" };
-    let n_tensors = counted(plan.targets.len() as u64, "tensor");
-    writeln!(
-        out,
-        "{n_tensors}, {} in {}, {lossless}; nothing is written",
-        size(plan.bytes),
-        counted(plan.files.len() as u64, "file")
-    )
+    Ok(())
 }
 
 /// The proof, in the form of the document.

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &HashArgs, out: &mut Out) -> Result<Exit> {
                 let row = Row { path: shown(&path), checkpoint: &checkpoint, identity: &identity };
                 if args.talk.json {
                     stream.add(out, &row)?;
-                } else {
+                } else if !args.talk.quiet {
                     lines(out, &row, args.talk.verbose)?;
                 }
             }
@@ -55,6 +55,7 @@ pub(crate) fn run(args: &HashArgs, out: &mut Out) -> Result<Exit> {
     if args.talk.json {
         stream.finish(out)?;
     } else if !args.talk.quiet && (n_results > 1 || skipped > 0) {
+        out.flush()?;
         say(format_args!("{}, {skipped} skipped", counted(n_results as u64, "result")));
     }
     Ok(Exit::of(findings, unfinished))

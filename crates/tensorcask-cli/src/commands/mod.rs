@@ -17,7 +17,11 @@ use std::{
     fmt,
     path::{Path, PathBuf},
 };
-use tensorcask::{Checkpoint, Error, Limits, Links, OpenOptions, core::Report};
+use tensorcask::{
+    Checkpoint, Error, Limits, Links, OpenOptions,
+    core::Report,
+    ops::{VerifyOptions, verify},
+};
 
 /// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +83,7 @@ impl Targets {
                     targets.items.extend(found.paths.into_iter().map(item));
                 }
                 Err(error) => {
-                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) })
+                    targets.items.push(Item { path: path.clone(), within: None, error: Some(error) });
                 }
             }
         }
@@ -104,7 +108,8 @@ impl Item {
 }
 
 /// Refuses a checkpoint whose structure is broken: `hash`, `diff` and `convert` would answer about something else.
-pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
+pub(crate) fn whole(mut checkpoint: Checkpoint) -> anyhow::Result<Checkpoint> {
+    verify(&mut checkpoint, &VerifyOptions::default(), &())?;
     if !checkpoint.is_broken() {
         return Ok(checkpoint);
     }
@@ -112,7 +117,7 @@ pub(crate) fn whole(checkpoint: Checkpoint) -> Result<Checkpoint, Refused> {
     let error = Error::Rejected(Box::new(Report { path: checkpoint.path.clone(), findings }));
     // The checkpoint still knows where each finding lies; the error does not.
     let findings = report::rows(&checkpoint, |_| true);
-    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }))
+    Err(Refused(ErrorRow { findings, ..ErrorRow::new(&error) }).into())
 }
 
 /// A broken checkpoint that a command needs whole, with its findings.

@@ -145,7 +145,7 @@ fn encoded(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(byte.into())
+                uri.push(byte.into());
             }
             _ => {
                 let _ = write!(uri, "%{byte:02X}");

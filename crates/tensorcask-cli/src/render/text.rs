@@ -8,6 +8,7 @@ use crate::report::{Answer, Failure, Hex, Question, Report, Row};
 use anstyle::Style;
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io::{self, Write},
 };
 use tensorcask::{
@@ -79,12 +80,15 @@ fn finding(out: &mut Out, row: &Row) -> io::Result<()> {
     let text = out.paint(BOLD, message(&row.message));
     writeln!(out, "{head}: {text}")?;
     if !row.file.is_empty() {
-        let chain: String = row.chain.iter().map(|member| format!(" > {}", name(member))).collect();
+        let mut place = name(&row.file).into_owned();
+        for member in &row.chain {
+            let _ = write!(place, " > {}", name(member));
+        }
         let bytes = match (row.offset, row.length) {
             (Some(start), Some(len)) => format!(" @ {start:#x}..{:#x}", start.saturating_add(len)),
             _ => String::new(),
         };
-        writeln!(out, "  --> {}{chain}{bytes}", name(&row.file))?;
+        writeln!(out, "  --> {place}{bytes}")?;
     }
     if let Some(bytes) = &row.bytes {
         hex(out, bytes, row)?;
@@ -100,7 +104,10 @@ fn finding(out: &mut Out, row: &Row) -> io::Result<()> {
 
 /// Sixteen bytes as numbers and as text, with marks under those that the finding is about.
 fn hex(out: &mut Out, hex: &Hex, row: &Row) -> io::Result<()> {
-    let numbers: String = hex.bytes.iter().map(|byte| format!(" {byte:02x}")).collect();
+    let mut numbers = String::new();
+    for byte in &hex.bytes {
+        let _ = write!(numbers, " {byte:02x}");
+    }
     let text: String = hex
         .bytes
         .iter()

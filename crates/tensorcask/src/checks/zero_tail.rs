@@ -12,7 +12,7 @@ const SHORTEST: u64 = 512;
 /// How far back the search goes; a longer run is judged as if it began here.
 const FARTHEST: u64 = 256 << 20;
 /// The zero rows at the end of a padded vocabulary are a small share of it.
-const PADDING_SHARE: u64 = 8;
+const PADDING_SHARE: u64 = 4;
 
 static RULES: &[&Rule] = &[&ZERO_TAIL];
 

@@ -116,7 +116,7 @@ impl Registry {
         budget: &Budget,
     ) -> Result<()> {
         let path = checkpoint.path.clone();
-        let listing = root.list().map_err(|error| Error::io(&path, error))?;
+        let listing = root.list("").map_err(|error| Error::io(&path, error))?;
         let head = Head::of_folder(name, &listing);
         let best =
             self.formats.iter().map(|format| (format.probe(&head), format)).max_by_key(|(found, _)| *found);

@@ -55,7 +55,7 @@ impl OpenOptions {
     fn walk(&self, folder: &Path, depth: usize, found: &mut Discovery) -> Result<bool> {
         let io_error = |error| Error::io(folder, error);
         let root = FolderRoot::new(folder, self.links, self.mmap, None).map_err(io_error)?;
-        let listing = root.list().map_err(io_error)?;
+        let listing = root.list("").map_err(io_error)?;
         let own = self.folder_match(&root, &file_name(folder)).map_err(io_error)? > Match::No;
         if own {
             found.paths.push(folder.to_owned());
@@ -66,11 +66,15 @@ impl OpenOptions {
         for entry in &listing {
             let path = folder.join(&*entry.name);
             match entry.kind {
+                // What an interrupted write left is named beside its target.
+                _ if crate::sink::is_temporary(&entry.name) => {}
                 EntryKind::Folder if NEVER_WALKED.contains(&&*entry.name) => {}
                 EntryKind::Folder if is_hub_repository && entry.name != "snapshots" => {}
                 // A link to a folder inside would give its checkpoints twice; one that leaves is a finding of its own.
                 EntryKind::Folder if entry.is_link && leaves(&path, &root) => found.paths.push(path),
                 EntryKind::Folder if entry.is_link => found.skipped += 1,
+                // The folder's reader looks into what lies below it.
+                EntryKind::Folder if own => {}
                 EntryKind::Folder if depth < DEEPEST => drop(self.walk(&path, depth + 1, found)?),
                 EntryKind::File if self.is_result(entry, &path, own) => found.paths.push(path),
                 EntryKind::File if own && files::promises_weights(self.formats, &entry.name) => {}

@@ -52,6 +52,8 @@ pub struct Verdict {
     pub identity: Identity,
     /// Where the expected identity comes from.
     pub evidence: Option<&'static str>,
+    /// Whether a part was not looked at. Something that is still being written is `incomplete` too, but was seen whole.
+    pub unread: bool,
 }
 
 impl Security {
@@ -110,5 +112,5 @@ pub fn verdict(checkpoint: &Checkpoint) -> Verdict {
         Some(comparison) => (Identity::Mismatched, Some(comparison.evidence)),
         None => (Identity::Unknown, None),
     };
-    Verdict { security, structure, identity, evidence }
+    Verdict { security, structure, identity, evidence, unread }
 }

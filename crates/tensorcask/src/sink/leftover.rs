@@ -43,6 +43,11 @@ fn cut(name: &str) -> &str {
     name.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
+/// Whether an entry is a temporary of ours, of a living run or of a dead one.
+pub(crate) fn is_temporary(entry: &str) -> bool {
+    parse(entry).is_some()
+}
+
 /// (target's name, process) of a temporary.
 fn parse(entry: &str) -> Option<(&str, u32)> {
     let (name, numbers) = entry.strip_prefix('.')?.strip_suffix(ENDING)?.rsplit_once(MARK)?;

@@ -16,11 +16,11 @@ pub trait Root: Send + Sync {
     /// [`RootError`], sorted by what the caller has to report.
     fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>, RootError>;
 
-    /// The entries of the folder itself, sorted by the bytes of their names.
+    /// The entries of the folder itself, or of the folder `below` it, sorted by the bytes of their names.
     ///
     /// # Errors
     /// What the system says.
-    fn list(&self) -> io::Result<Vec<Entry>>;
+    fn list(&self, below: &str) -> io::Result<Vec<Entry>>;
 }
 
 /// One entry of a folder.
@@ -171,9 +171,9 @@ impl Root for FolderRoot {
         open_file(&self.resolve(name)?, self.mmap).map_err(RootError::Io)
     }
 
-    fn list(&self) -> io::Result<Vec<Entry>> {
+    fn list(&self, below: &str) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        for entry in std::fs::read_dir(&self.folder)? {
+        for entry in std::fs::read_dir(self.folder.join(below))? {
             let entry = entry?;
             // A name that is no UTF-8 cannot be named by a file either; it is listed with replacement characters.
             let name = entry.file_name().to_string_lossy().into_owned().into();
@@ -199,7 +199,7 @@ impl Root for NoRoot {
         Err(RootError::NotFound)
     }
 
-    fn list(&self) -> io::Result<Vec<Entry>> {
+    fn list(&self, _: &str) -> io::Result<Vec<Entry>> {
         Ok(Vec::new())
     }
 }

@@ -29,8 +29,7 @@ struct Tensor<'a> {
     name: &'a str,
     dtype: &'a str,
     shape: &'a [u64],
-    #[serde(serialize_with = "text")]
-    file: Option<Text>,
+    file: Option<Name>,
     offset: Option<u64>,
     bytes: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -145,7 +144,7 @@ impl Serialize for Tensors<'_> {
                 name: &tensor.name,
                 dtype: tensor.dtype.name(),
                 shape: &tensor.view.shape,
-                file,
+                file: file.map(Name),
                 offset,
                 bytes: tensor.byte_len(),
                 missing: tensor.is_missing(),
@@ -154,6 +153,11 @@ impl Serialize for Tensors<'_> {
     }
 }
 
-fn text<S: Serializer>(text: &Option<Text>, serializer: S) -> Result<S::Ok, S::Error> {
-    text.as_deref().serialize(serializer)
+/// A name as JSON text.
+struct Name(Text);
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
 }

@@ -118,6 +118,9 @@ impl Show<'_> {
             self.stream.add(out, &Document { checkpoint, extra: &extra })?;
             return Ok(());
         }
+        if self.args.talk.quiet {
+            return Ok(());
+        }
         if let Some(key) = &self.args.metadata {
             let value = metadata(checkpoint, key)?;
             self.separate_named(out, checkpoint)?;
@@ -144,7 +147,7 @@ impl Show<'_> {
             table::head(out, checkpoint)?;
             return Ok(tree::write(out, &checkpoint.tensors)?);
         }
-        Ok(table::write(out, checkpoint, self.args.talk.quiet)?)
+        Ok(table::write(out, checkpoint, self.args.talk.verbose)?)
     }
 
     /// Names the path, when there are several.

@@ -1,4 +1,4 @@
-//! NumPy's basic slices: `0:4,:`, `-1`, `::-2`, `...,0`.
+//! Slices in the notation of Python, one an axis: `0:4,:`, `-1`, `::-2`, `...,0`.
 
 use tensorcask::Error;
 

@@ -10,19 +10,22 @@ use crate::{
     },
     report::{Row, rows, shown},
 };
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 use tensorcask::{Checkpoint, Data, TensorInfo, Value, source::Origin};
 
 /// Findings that are listed; `check` shows the rest.
 const FINDINGS: usize = 20;
 
 /// Writes everything.
-pub(super) fn write(out: &mut Out, checkpoint: &Checkpoint, quiet: bool) -> io::Result<()> {
+pub(super) fn write(out: &mut Out, checkpoint: &Checkpoint, verbose: bool) -> io::Result<()> {
     head(out, checkpoint)?;
     rows_of(out, checkpoint)?;
     totals(out, &checkpoint.tensors)?;
     metadata(out, checkpoint)?;
-    if quiet { Ok(()) } else { findings(out, &rows(checkpoint, |_| true)) }
+    findings(out, &rows(checkpoint, |_| true), if verbose { usize::MAX } else { FINDINGS })
 }
 
 /// `model.safetensors: safetensors, 1 file, 4.97 GB`
@@ -66,9 +69,16 @@ fn rows_of(out: &mut Out, checkpoint: &Checkpoint) -> io::Result<()> {
             *width = (*width).max(cell.chars().count());
         }
     }
-    let [a, b, c, d, e, _] = widths;
-    for (position, [tensor, dtype, shape, bytes, offset, file]) in lines.iter().enumerate() {
-        let line = format!("{tensor:<a$}  {dtype:<b$}  {shape:<c$}  {bytes:>d$}  {offset:>e$}  {file}");
+    for (position, cells) in lines.iter().enumerate() {
+        let mut line = String::new();
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            // Numbers end at the same column, words begin at it.
+            let _ = if matches!(column, 3 | 4) {
+                write!(line, "{cell:>width$}  ")
+            } else {
+                write!(line, "{cell:<width$}  ")
+            };
+        }
         let line = line.trim_end();
         if position == 0 {
             let line = out.paint(DIM, line);
@@ -129,18 +139,14 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-fn findings(out: &mut Out, rows: &[Row]) -> io::Result<()> {
-    for row in rows.iter().take(FINDINGS) {
+fn findings(out: &mut Out, rows: &[Row], most: usize) -> io::Result<()> {
+    for row in rows.iter().take(most) {
         let head =
             out.paint(colour(row.severity), format_args!("{}[{}]", row.severity.name(), row.rule.code));
         writeln!(out, "{head}: {}", message(&row.message))?;
     }
-    if rows.len() > FINDINGS {
-        writeln!(
-            out,
-            "{} more findings: `tensorcask check` shows them",
-            count((rows.len() - FINDINGS) as u64)
-        )?;
+    if rows.len() > most {
+        writeln!(out, "{} more findings: `tensorcask check` shows them", count((rows.len() - most) as u64))?;
     }
     Ok(())
 }

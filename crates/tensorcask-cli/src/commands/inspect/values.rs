@@ -1,4 +1,4 @@
-//! Values of one tensor, nested as its shape, in NumPy's way: all of a small one, the ends of a large one.
+//! Values of one tensor, nested as its shape: all of a small one, the ends of a large one.
 
 use super::slice::Axis;
 use serde_json::Value;
@@ -9,11 +9,13 @@ use tensorcask::{
     numeric::{Scalar, decode},
 };
 
-/// Elements that are shown whole; of more, each axis shows its ends (NumPy's `threshold` and `edgeitems`).
+/// Elements that are shown whole; of more, each axis shows its ends (`threshold` and `edgeitems` of `numpy`).
 const WHOLE: u64 = 1_000;
 const EDGE: u64 = 3;
 /// Axes that are shown nested; deeper ones have no picture.
 const DEEPEST: usize = 32;
+/// Elements that text shows at most: the ends of many axes multiply.
+const MOST_IN_TEXT: u64 = 10_000;
 /// Elements that a JSON document holds.
 const MOST_IN_JSON: u64 = 100_000;
 /// Bytes read at once: a multiple of every block's size.
@@ -97,11 +99,19 @@ impl<'a> Part<'a> {
     /// Writes the values as text.
     pub(super) fn text(&self, out: &mut dyn Write, elements: &mut Elements<'_>) -> anyhow::Result<()> {
         let shape = self.shape();
-        if shape.len() > DEEPEST {
-            writeln!(out, "{} axes are too many to show: give numbers for some with `--slice`", shape.len())?;
+        // Without elements there may still be very many empty rows.
+        if self.n_elements() == 0 {
+            writeln!(out, "[]")?;
             return Ok(());
         }
         let ends = self.n_elements() > WHOLE;
+        let n_shown = shape
+            .iter()
+            .fold(1u64, |n, dim| n.saturating_mul(if ends { (*dim).min(2 * EDGE) } else { *dim }));
+        if shape.len() > DEEPEST || n_shown > MOST_IN_TEXT {
+            writeln!(out, "{} axes are too many to show: give numbers for some with `--slice`", shape.len())?;
+            return Ok(());
+        }
         let mut cells = Vec::new();
         self.collect(elements, &shape, ends, 0, self.origin(), &mut cells)?;
         let width = cells.iter().map(String::len).max().unwrap_or_default();
@@ -136,6 +146,9 @@ impl<'a> Part<'a> {
         let shape = self.shape();
         if self.n_elements() > MOST_IN_JSON || shape.len() > DEEPEST {
             return Ok(Value::Null);
+        }
+        if self.n_elements() == 0 {
+            return Ok(Value::Array(Vec::new()));
         }
         self.json_nested(elements, &shape, 0, self.origin())
     }

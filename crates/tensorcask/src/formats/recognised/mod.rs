@@ -171,7 +171,7 @@ impl Recognised {
     /// What `probe` saw: the head is gone by now.
     fn look_again(&self, cx: &ReadCx<'_>) -> Result<Option<Seen>> {
         let Some(id) = cx.input else {
-            let listing = cx.root.list().map_err(|error| crate::core::Error::io(cx.name, error))?;
+            let listing = cx.root.list("").map_err(|error| crate::core::Error::io(cx.name, error))?;
             return Ok(self.see(&Head::of_folder(cx.name, &listing)));
         };
         let some = |len: usize| vec![0; usize::try_from(cx.len()).unwrap_or(usize::MAX).min(len)];

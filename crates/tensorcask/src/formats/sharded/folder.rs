@@ -5,16 +5,19 @@ use crate::{
     checkpoint::{Metadata, Value},
     core::{DType, Data, Dims, Error, Place, Result, SourceId, TensorInfo, Text},
     format::ReadCx,
-    source::EntryKind,
+    source::{Entry, EntryKind},
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Folders nested deeper than this below a model are not looked into; real ones have two levels.
+const DEEPEST: usize = 16;
 
 /// The names that a loader takes before any index, most wanted first (transformers, diffusers).
 const SINGLE_FILES: &[&str] =
     &["model.safetensors", "diffusion_pytorch_model.safetensors", "pytorch_model.bin"];
 
 pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
-    let listing = cx.root.list().map_err(|error| Error::io(cx.name, error))?;
+    let listing = cx.root.list("").map_err(|error| Error::io(cx.name, error))?;
     let files: BTreeSet<Text> = listing
         .iter()
         .filter(|entry| matches!(entry.kind, EntryKind::File | EntryKind::DeadLink))
@@ -30,25 +33,42 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
         None => choose(cx, &files, &weights)?,
     };
     let joined: BTreeSet<Text> = set.shards.iter().cloned().collect();
-    join(cx, set.shards, set.from_index)?;
+    join(cx, &set.shards, set.from_index)?;
     cx.checkpoint.metadata.extend(set.metadata);
     if set.from_index {
         missing_tensors(cx);
         parameters(cx);
     }
-    // What lies beside the set is looked into as well: nothing in the folder goes unseen.
-    for name in weights.difference(&joined) {
-        if cx.input.is_none() && !set.others.contains(name) {
-            stray(cx, name, &joined, set.from_index);
-        }
-        if let Some(source) = if cx.input.is_none() { cx.open_file(name)? } else { None } {
-            let format = cx.checkpoint.format;
-            let n_tensors = cx.read_child(source)?.first_tensor;
-            cx.checkpoint.tensors.truncate(n_tensors);
-            cx.checkpoint.format = format;
-        }
+    if cx.input.is_some() {
+        return Ok(());
+    }
+    // What lies beside the set and below the folder is looked into as well: nothing in it goes unseen.
+    for name in weights.difference(&joined).filter(|name| !set.others.contains(*name)) {
+        stray(cx, name, &joined, set.from_index);
+    }
+    let mut below = BTreeSet::new();
+    nested(cx, "", &listing, 0, &mut below);
+    for name in weights.union(&below).filter(|name| !joined.contains(*name)) {
+        let Some(source) = cx.open_file(name)? else { continue };
+        let format = cx.checkpoint.format;
+        let n_tensors = cx.read_child(source)?.first_tensor;
+        cx.checkpoint.tensors.truncate(n_tensors);
+        cx.checkpoint.format = format;
     }
     Ok(())
+}
+
+/// Names of weight files in the folders below. Links to folders are not followed: what they lead to inside is met there.
+fn nested(cx: &ReadCx<'_>, prefix: &str, listing: &[Entry], depth: usize, found: &mut BTreeSet<Text>) {
+    let folders = listing.iter().filter(|entry| entry.kind == EntryKind::Folder && !entry.is_link);
+    for folder in folders.filter(|entry| !entry.name.starts_with('.') && depth < DEEPEST) {
+        let path = format!("{prefix}{}", folder.name);
+        // A folder that cannot be listed cannot be read by a loader either.
+        let Ok(listing) = cx.root.list(&path) else { continue };
+        let files = listing.iter().filter(|entry| entry.kind == EntryKind::File && cx.promises_weights(&entry.name));
+        found.extend(files.map(|entry| Text::from(format!("{path}/{}", entry.name))));
+        nested(cx, &format!("{path}/"), &listing, depth.saturating_add(1), found);
+    }
 }
 
 /// The files that make up the checkpoint.
@@ -180,18 +200,18 @@ fn numbering_of_indexed(cx: &mut ReadCx<'_>, source: SourceId, shards: &[Text]) 
 }
 
 /// Opens every shard and joins its table; metadata that several shards repeat is kept once.
-fn join(cx: &mut ReadCx<'_>, shards: Vec<Text>, from_index: bool) -> Result<()> {
+fn join(cx: &mut ReadCx<'_>, shards: &[Text], from_index: bool) -> Result<()> {
     let mut formats = BTreeSet::new();
     for shard in shards {
         let n_findings = cx.checkpoint.findings.count_all();
-        let Some(source) = cx.open_file(&shard)? else {
+        let Some(source) = cx.open_file(shard)? else {
             if cx.checkpoint.findings.count_all() == n_findings {
                 let message = if from_index {
                     format!("the index names the shard `{shard}`, which is not there")
                 } else {
                     format!("the shard `{shard}` is not there")
                 };
-                index::missing(cx, &shard, message);
+                index::missing(cx, shard, message);
             }
             continue;
         };
@@ -202,7 +222,7 @@ fn join(cx: &mut ReadCx<'_>, shards: Vec<Text>, from_index: bool) -> Result<()> 
                 *file = Some(shard.clone());
             }
         }
-        let format_is_read = cx.checkpoint.unread.last() != Some(&shard);
+        let format_is_read = cx.checkpoint.unread.last() != Some(shard);
         if from_index && cx.checkpoint.tensors.len() == child.first_tensor && format_is_read {
             let whole = cx.checkpoint.sources.whole(source);
             let finding = rules::EMPTY_SHARD.at(whole, format!("the shard `{shard}` holds no tensor"));

@@ -146,6 +146,11 @@ impl Report {
         self.findings.iter().any(|row| row.severity >= severity)
     }
 
+    /// Whether a verdict that is shown says so: not looked at, or still being written.
+    pub(crate) fn says_incomplete(&self) -> bool {
+        self.security == Some(Security::Incomplete) || self.structure == Some(Structure::Incomplete)
+    }
+
     /// Whether a part was not looked at, so that no answer is whole.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.facts.is_unread

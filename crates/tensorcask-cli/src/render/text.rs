@@ -207,7 +207,7 @@ impl Tally {
                 self.dangerous += u64::from(report.security == Some(Security::Dangerous));
                 self.broken += u64::from(report.structure == Some(Structure::Broken));
                 self.mismatched += u64::from(report.identity == Some(Identity::Mismatched));
-                self.incomplete += u64::from(report.is_incomplete());
+                self.incomplete += u64::from(report.says_incomplete());
             }
             Answer::Failed(_) => self.failed += 1,
         }

@@ -65,7 +65,8 @@ fn nested(cx: &ReadCx<'_>, prefix: &str, listing: &[Entry], depth: usize, found:
         let path = format!("{prefix}{}", folder.name);
         // A folder that cannot be listed cannot be read by a loader either.
         let Ok(listing) = cx.root.list(&path) else { continue };
-        let files = listing.iter().filter(|entry| entry.kind == EntryKind::File && cx.promises_weights(&entry.name));
+        let files =
+            listing.iter().filter(|entry| entry.kind == EntryKind::File && cx.promises_weights(&entry.name));
         found.extend(files.map(|entry| Text::from(format!("{path}/{}", entry.name))));
         nested(cx, &format!("{path}/"), &listing, depth.saturating_add(1), found);
     }

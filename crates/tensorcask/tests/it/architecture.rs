@@ -27,7 +27,7 @@ impl Code {
             module.pop();
         }
         let (tokens, strings) = tokens(text);
-        Code { name: name.to_owned(), module, tokens: without_tests(tokens), strings }
+        Code { name: name.to_owned(), module, tokens: without_tests(&tokens), strings }
     }
 
     /// The row of the table that holds for this file.
@@ -106,7 +106,7 @@ fn tokens(text: &str) -> (Vec<String>, Vec<String>) {
 }
 
 /// Leaves out every item under `#[cfg(test)]`: up to its `;`, or to the brace that closes it.
-fn without_tests(tokens: Vec<String>) -> Vec<String> {
+fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -156,7 +156,7 @@ fn paths(code: &Code) -> Vec<Vec<String>> {
     for (at, token) in code.tokens.iter().enumerate() {
         let starts = at == 0 || !matches!(code.tokens[at - 1].as_str(), "::" | ".");
         if starts && modules.contains(token) && code.tokens.get(at + 1).is_some_and(|t| t == "::") {
-            tree(&code.tokens, at + 2, &[token.clone()], &mut found);
+            tree(&code.tokens, at + 2, std::slice::from_ref(token), &mut found);
         }
     }
     found.sort();
@@ -262,10 +262,10 @@ fn violations(
     let mut wrong = Vec::new();
     for mut path in paths(code) {
         // A type that the crate shows at its root is one of its module's; a module of that name is the module.
-        if let Some(module) = path.first().and_then(|first| root_names.get(first)) {
-            if !modules.contains(&path[0]) {
-                path.insert(0, module.clone());
-            }
+        if let Some(module) = path.first().and_then(|first| root_names.get(first))
+            && !modules.contains(&path[0])
+        {
+            path.insert(0, module.clone());
         }
         let inside = path.starts_with(own) || own.starts_with(&path);
         let may = allowed.iter().any(|allowed| {
@@ -287,7 +287,10 @@ fn library() -> Vec<Code> {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
                 walk(&entry.path(), &format!("{name}/"), found);
-            } else if name.ends_with(".rs") && !name.ends_with("tests.rs") && name != "fuzzing.rs" {
+            } else if Path::new(&name).extension().is_some_and(|ext| ext == "rs")
+                && !name.ends_with("tests.rs")
+                && name != "fuzzing.rs"
+            {
                 let text = fs::read_to_string(entry.path()).expect("a source file is text");
                 found.push(Code::new(&name, &text));
             }

@@ -28,7 +28,7 @@ fn ends_early<T>(what: &str, result: Result<T, Error>) {
     match result {
         Err(Error::Io { source, path }) => {
             assert_eq!(source.kind(), ErrorKind::UnexpectedEof, "{what}");
-            assert!(path.to_string_lossy().contains("model.safetensors"), "{what}: {path:?}");
+            assert!(path.to_string_lossy().contains("model.safetensors"), "{what}: {}", path.display());
         }
         Err(other) => panic!("{what}: {other:?}"),
         Ok(_) => panic!("{what}: no error"),

@@ -163,7 +163,7 @@ impl Parser<'_, '_> {
                 Entry { spoilt: [true; 3], ..Entry::default() }
             }
         };
-        self.finish(name, start, entry);
+        self.finish(name, key, entry);
         Ok(())
     }
 
@@ -205,7 +205,8 @@ impl Parser<'_, '_> {
     }
 
     /// Puts the tensor into the table; what is wrong with it alone is reported here.
-    fn finish(&mut self, name: Text, start: usize, entry: Entry) {
+    fn finish(&mut self, name: Text, key: Str, entry: Entry) {
+        let start = key.start.saturating_sub(1);
         let found = [entry.dtype.is_some(), entry.shape.is_some(), entry.offsets.is_some()];
         for ((field, found), spoilt) in FIELDS.iter().zip(found).zip(entry.spoilt) {
             if !found && !spoilt {
@@ -224,7 +225,9 @@ impl Parser<'_, '_> {
         if self.is_known(&name) {
             let message =
                 format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
-            self.report_tensor(&rules::DUPLICATE_NAME, start, message, &name);
+            let quoted = key.end.saturating_add(1).saturating_sub(start);
+            let finding = rules::DUPLICATE_NAME.at(self.span(start, quoted), message).tensor(&name);
+            self.cx.report(finding);
         }
         let position = self.header.tensors.len();
         if let Some(DType::Unknown(code)) = &entry.dtype {

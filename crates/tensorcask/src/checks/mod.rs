@@ -11,9 +11,11 @@ mod zero_tail;
 
 use crate::{
     checkpoint::Checkpoint,
-    core::{Budget, Category, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text},
-    source::Root,
-    wire::json::{Json, Stop},
+    core::{
+        Budget, Category, Finding, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text,
+    },
+    source::{Root, RootError},
+    wire::json::{Json, JsonError, Stop},
 };
 use std::collections::BTreeMap;
 
@@ -103,8 +105,19 @@ impl<'a> CheckCx<'a> {
     }
 
     fn read_sidecar(&mut self, name: &str) -> Result<Option<Sidecar>> {
-        // A sidecar that cannot be opened is none; a link that leaves the folder is not followed.
-        let Ok(io) = self.root.open(name) else { return Ok(None) };
+        let io = match self.root.open(name) {
+            Ok(io) => io,
+            Err(RootError::LinkLeaves { to }) => {
+                self.report_once(crate::source::link_leaves(name, &to));
+                return Ok(None);
+            }
+            Err(RootError::LinkRefused) => {
+                self.report_once(crate::source::link_refused(name));
+                return Ok(None);
+            }
+            // A sidecar that cannot be opened is none.
+            Err(_) => return Ok(None),
+        };
         let len = io.len();
         self.budget.fits(Limit::HeaderBytes, len)?;
         let mut bytes = self.budget.vec(len, 1, len)?;
@@ -114,7 +127,10 @@ impl<'a> CheckCx<'a> {
         }
         let parsed = match std::str::from_utf8(&bytes) {
             Ok(text) => Json::parse(text, self.budget),
-            Err(_) => Ok(Json { range: 0..0, node: crate::wire::json::Node::Null }),
+            Err(error) => {
+                let message = "the text is not UTF-8".to_owned();
+                Err(Stop::Json(JsonError { offset: error.valid_up_to(), message }))
+            }
         };
         let source = self.checkpoint.sources.add_file(name.into(), io);
         match parsed {
@@ -122,12 +138,24 @@ impl<'a> CheckCx<'a> {
             Err(Stop::Json(error)) => {
                 let place = Span { source, start: error.offset as u64, len: 1 };
                 let message = format!("`{name}` is not valid JSON: {}", error.message);
-                self.checkpoint
-                    .findings
-                    .push(SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again")));
+                self.report_once(
+                    SIDECAR_JSON.at(place, message).subject(name).help(format!("fetch `{name}` again")),
+                );
                 Ok(None)
             }
             Err(Stop::Limit(hit)) => Err(hit.into()),
+        }
+    }
+
+    /// Reports what both passes meet: each opens the sidecars anew.
+    fn report_once(&mut self, finding: Finding) {
+        let known = self
+            .checkpoint
+            .findings
+            .iter()
+            .any(|it| it.rule.code == finding.rule.code && it.subject == finding.subject);
+        if !known {
+            self.checkpoint.findings.push(finding);
         }
     }
 

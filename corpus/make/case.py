@@ -82,6 +82,7 @@ RULES = {
     "CK003": ("tied-head", "structure", "warning"),
     "CK004": ("quant-group", "structure", "error"),
     "CK005": ("auto-map", "security", "warning"),
+    "CK006": ("sidecar-json", "structure", "error"),
 }
 
 

@@ -112,7 +112,8 @@ folder("good", "two shards and an index, split by huggingface_hub", GOOD,
        neighbour=["SH001", "SH003", "SH006", "SH007", "SH008", "SH009", "SH012", "SH013", "SH014", "SH015", "SH016"])
 folder("good-with-config", "the same with a config that agrees, and the files around a model",
        GOOD | {"config.json": CONFIG, "tokenizer.json": {"version": "1.0"}, "generation_config.json": {}, "README.md": "# a model\n", "LICENSE": "none\n"},
-       neighbour=["SH010", "CK002", "CK003", "CK005"])
+       neighbour=["SH010", "CK002", "CK003", "CK005", "CK006"])
+folder("config-cut", "a config that was cut short", GOOD | {"config.json": json.dumps(CONFIG)[:-9]}, "CK006")
 folder("good-index-as-path", "the index given as the path", GOOD, given="input/model.safetensors.index.json")
 folder("good-single", "one file and a config", {"config.json": CONFIG, "model.safetensors": lay_out(MODEL, PT)}, neighbour=["SH011", "SH014", "SH018"])
 three, index = split(MODEL, limit=144)
@@ -154,6 +155,8 @@ files = written(shards, {"metadata": {}, "weight_map": index["weight_map"] | {"m
 folder("index-path-dots", "two dots inside a name lead nowhere", files | {"model..norm.safetensors": elsewhere}, neighbour="SH004")
 files = written(shards, {"metadata": {}, "weight_map": index["weight_map"] | {"model.norm.weight": "model-norm.bin"}})
 folder("index-extension", "a safetensors index names a `.bin` shard", files | {"model-norm.bin": elsewhere}, "SH005")
+
+folder("index-names-index", "the index names itself as a shard", changed_index(weight_map=INDEX["weight_map"] | {"model.norm.weight": "model.safetensors.index.json"}), "SH003")
 
 folder("shard-missing", "the second shard is not there", {p: c for p, c in GOOD.items() if p != SECOND}, "SH006")
 folder("shard-missing-all", "an index without any shard", {"model.safetensors.index.json": INDEX}, "SH006", "SH006")

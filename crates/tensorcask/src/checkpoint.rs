@@ -122,18 +122,19 @@ pub enum Value {
 #[derive(Clone, Default, Debug)]
 pub struct Findings {
     kept: Vec<Finding>,
-    counts: BTreeMap<&'static str, u64>,
+    /// By code: how many there are, and where among the kept ones the last stands.
+    counts: BTreeMap<&'static str, (u64, usize)>,
 }
 
 impl Findings {
     /// Adds one finding.
     pub fn push(&mut self, finding: Finding) {
-        let count = self.counts.entry(finding.rule.code).or_default();
+        let (count, last) = self.counts.entry(finding.rule.code).or_default();
         *count += 1;
         if *count <= KEPT_PER_RULE {
+            *last = self.kept.len();
             self.kept.push(finding);
-        } else if let Some(last) = self.kept.iter_mut().rev().find(|kept| kept.rule.code == finding.rule.code)
-        {
+        } else if let Some(last) = self.kept.get_mut(*last) {
             last.severity = last.severity.max(finding.severity);
             last.help = Some(format!("{} more findings of this rule are not shown", *count - KEPT_PER_RULE));
         }
@@ -146,7 +147,7 @@ impl Findings {
 
     /// How many findings of `rule` there are, those not kept included.
     pub fn count(&self, rule: &Rule) -> u64 {
-        self.counts.get(rule.code).copied().unwrap_or_default()
+        self.counts.get(rule.code).map(|(count, _)| *count).unwrap_or_default()
     }
 
     /// How many findings are kept.

@@ -3,10 +3,11 @@
 use crate::{
     checkpoint::{Checkpoint, Metadata, Value},
     core::{Budget, DType, Dims, Error, Finding, Result, Rule, SourceId, Span, Text},
-    sink::OldSet,
     source::{Entry, ReadAt, Root},
 };
 use std::{cell::Cell, sync::Arc};
+
+pub use crate::sink::OldSet;
 
 /// A byte layout.
 pub trait Format: Sync {

@@ -34,6 +34,8 @@ pub mod core;
 pub mod elements;
 pub mod format;
 pub mod formats;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod numeric;
 pub mod ops;
 pub mod rules;

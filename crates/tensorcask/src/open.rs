@@ -167,14 +167,19 @@ impl OpenOptions {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn read_bytes(&self, name: &str, bytes: Bytes) -> Result<Checkpoint> {
+        self.read_in(name, bytes, &NoRoot)
+    }
+
+    /// Opens bytes that lie in the folder `root`.
+    pub(crate) fn read_in(&self, name: &str, bytes: Bytes, root: &dyn Root) -> Result<Checkpoint> {
         let mut checkpoint = Checkpoint { limits: self.limits.clone(), ..Checkpoint::default() };
         let opener = files::Registry { formats: self.formats };
         let budget = Budget::new(self.limits.clone());
         let source = checkpoint.sources.add_file(name.into(), Arc::new(bytes));
         opener
-            .read(&mut checkpoint, &NoRoot, source, &budget)?
+            .read(&mut checkpoint, root, source, &budget)?
             .ok_or_else(|| Error::Unrecognized { path: PathBuf::from(name) })?;
-        checks::headers(&mut checkpoint, &NoRoot, &budget)?;
+        checks::headers(&mut checkpoint, root, &budget)?;
         Ok(checkpoint)
     }
 

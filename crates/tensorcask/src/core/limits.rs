@@ -94,12 +94,17 @@ impl fmt::Display for LimitHit {
     }
 }
 
+/// Files inside or named by files, whatever the limits say: real ones nest below 5.
+const DEEPEST: u64 = 32;
+
 /// The running account against [`Limits`], in two tiers: one for the file at hand, one for the checkpoint.
 #[derive(Clone, Debug)]
 pub struct Budget {
     limits: Arc<Limits>,
     checkpoint: Arc<Account>,
     file: Arc<Account>,
+    /// Files on the way from the one that was given to the one at hand.
+    depth: u64,
 }
 
 #[derive(Default, Debug)]
@@ -110,13 +115,26 @@ struct Account {
 impl Budget {
     /// A fresh account.
     pub fn new(limits: Limits) -> Self {
-        Budget { limits: Arc::new(limits), checkpoint: Arc::default(), file: Arc::default() }
+        Budget { limits: Arc::new(limits), checkpoint: Arc::default(), file: Arc::default(), depth: 0 }
     }
 
     /// An account for one more file of the same checkpoint.
     #[must_use]
     pub fn for_file(&self) -> Self {
         Budget { file: Arc::default(), ..self.clone() }
+    }
+
+    /// The account one level further in, for what a file names or holds.
+    ///
+    /// # Errors
+    /// When that is deeper than [`Limits::depth`] or than the stack of any thread bears.
+    pub fn enter(&self) -> Result<Self, LimitHit> {
+        let depth = self.depth.saturating_add(1);
+        let allowed = self.limits.depth.min(DEEPEST);
+        if depth > allowed {
+            return Err(LimitHit { limit: Limit::Depth, allowed, asked: depth });
+        }
+        Ok(Budget { depth, ..self.clone() })
     }
 
     /// The numbers that this account is held against.

@@ -155,6 +155,7 @@ impl Opener for Registry {
         budget: &Budget,
     ) -> Result<Child> {
         budget.charge(Limit::Files, 1)?;
+        let budget = &budget.enter()?;
         let first_tensor = checkpoint.tensors.len();
         let outer =
             (checkpoint.format, std::mem::take(&mut checkpoint.metadata), checkpoint.format_version.take());

@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Shortest entry of a tensor in the format's own form, `"":{"dtype":"","shape":[],"data_offsets":[0,0]},`.
 const SHORTEST_ENTRY: u64 = 48;
+/// Shorter entries than that are listed up to this number. Each has a finding of its own, and a row takes more memory
+/// than such an entry takes bytes.
+const SHORT_ENTRIES: usize = 200;
 /// More blanks than this after the object are worth a note.
 const SPARE_ROOM: usize = 1_000_000;
 
@@ -34,8 +37,16 @@ pub(super) fn parse(cx: &mut ReadCx<'_>, text: &Arc<String>, at: Span) -> Result
     let n_entries = memchr::memchr_iter(b'{', text.as_bytes()).count() as u64;
     let tensors = cx.budget.vec(n_entries, SHORTEST_ENTRY, text.len() as u64)?;
     let header = Header { tensors, damaged: Vec::new(), sorted: true, incomplete: false };
-    let mut parser =
-        Parser { cx, text, at, json: Scanner::new(text), names: None, header, seen_metadata: false };
+    let mut parser = Parser {
+        cx,
+        text,
+        at,
+        json: Scanner::new(text),
+        names: None,
+        header,
+        seen_metadata: false,
+        n_short: 0,
+    };
     match parser.document() {
         Ok(()) => {}
         // The reference's parser stops at the same depth and calls it a syntax error.
@@ -59,6 +70,8 @@ struct Parser<'a, 'cx> {
     names: Option<NameIndex>,
     header: Header,
     seen_metadata: bool,
+    /// Entries too short to be a tensor's.
+    n_short: usize,
 }
 
 impl Parser<'_, '_> {
@@ -137,11 +150,6 @@ impl Parser<'_, '_> {
             let message = "a tensor is called `__metadata__`, which the format reserves";
             self.report_tensor(&rules::RESERVED_NAME, start, message, &name);
         }
-        if self.is_known(&name) {
-            let message =
-                format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
-            self.report_tensor(&rules::DUPLICATE_NAME, start, message, &name);
-        }
         let entry = match self.json.peek() {
             Some(b'{') => match self.usual_entry() {
                 Some(entry) => entry,
@@ -183,6 +191,19 @@ impl Parser<'_, '_> {
         names.insert(name, position, name_at).is_some()
     }
 
+    /// Whether the entry that began at `start` and ends here is listed.
+    fn is_listed(&mut self, start: usize) -> bool {
+        let len = self.json.offset().saturating_sub(start).saturating_add(1);
+        if len as u64 >= SHORTEST_ENTRY {
+            return true;
+        }
+        self.n_short = self.n_short.saturating_add(1);
+        if self.n_short == 1 {
+            self.header.tensors.reserve_exact(SHORT_ENTRIES);
+        }
+        self.n_short <= SHORT_ENTRIES
+    }
+
     /// Puts the tensor into the table; what is wrong with it alone is reported here.
     fn finish(&mut self, name: Text, start: usize, entry: Entry) {
         let found = [entry.dtype.is_some(), entry.shape.is_some(), entry.offsets.is_some()];
@@ -195,6 +216,15 @@ impl Parser<'_, '_> {
                     &name,
                 );
             }
+        }
+        if !self.is_listed(start) {
+            self.header.incomplete = true;
+            return;
+        }
+        if self.is_known(&name) {
+            let message =
+                format!("the name `{name}` occurs twice: loaders take the last entry, other tools the first");
+            self.report_tensor(&rules::DUPLICATE_NAME, start, message, &name);
         }
         let position = self.header.tensors.len();
         if let Some(DType::Unknown(code)) = &entry.dtype {
@@ -295,7 +325,7 @@ pub(super) fn order(tensor: &TensorInfo) -> (u64, u64) {
 }
 
 /// The beginning of a text from the file, short enough for a message.
-fn excerpt(text: &str) -> String {
+pub(super) fn excerpt(text: &str) -> String {
     let mut cut: String = text.chars().take(60).flat_map(char::escape_debug).collect();
     if cut.len() < text.len() && text.chars().count() > 60 {
         cut.push('…');

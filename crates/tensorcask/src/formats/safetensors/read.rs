@@ -104,28 +104,29 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
     let mut first_hit: Option<usize> = None;
     let mut n_unaligned = 0u64;
     let mut first_unaligned = None;
-    let mut findings = Vec::new();
     for (position, tensor) in tensors.iter().enumerate() {
         let Data::Extent(span) = tensor.view.data else { continue };
-        if span.start > covered {
+        // Entries that could not be read may own the bytes that nothing else covers.
+        if span.start > covered && !incomplete {
             let gap = Span { start: covered, len: span.start.saturating_sub(covered), ..span };
             let message = format!(
                 "data has a gap of {} bytes before tensor `{}`, which begins at {}",
                 gap.len, tensor.name, span.start
             );
             let help = "the file was edited after it was written; fetch it again";
-            findings.push(rules::DATA_GAP.at(gap, message).tensor(&tensor.name).help(help));
+            cx.report(rules::DATA_GAP.at(gap, message).tensor(&tensor.name).help(help));
         } else if span.start < covered {
             let before = covered_by.and_then(|at| tensors.get(at));
             let same_name = before.is_some_and(|before| before.name == tensor.name);
             if !same_name {
-                let other = before.map_or("", |before| before.name.as_str());
+                // A long name that many tensors lie under would be in the message of each.
+                let other = header::excerpt(before.map_or("", |before| before.name.as_str()));
                 let overlap = Span { len: covered.min(span.end()).saturating_sub(span.start), ..span };
                 let message = format!(
                     "tensor `{}` begins at {}, before the end of `{other}` at {covered}",
                     tensor.name, span.start
                 );
-                findings.push(rules::DATA_OVERLAP.at(overlap, message).tensor(&tensor.name));
+                cx.report(rules::DATA_OVERLAP.at(overlap, message).tensor(&tensor.name));
             }
         }
         if span.end() > file_len && first_hit.is_none() {
@@ -152,7 +153,7 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
             tensor.name,
             span.start
         );
-        findings.push(rules::UNALIGNED_START.at(Span { len: 0, ..span }, message).tensor(&tensor.name));
+        cx.report(rules::UNALIGNED_START.at(Span { len: 0, ..span }, message).tensor(&tensor.name));
     }
     if covered > file_len {
         let hit = first_hit.and_then(|at| tensors.get(at));
@@ -164,21 +165,15 @@ fn place(cx: &mut ReadCx<'_>, header: header::Header, whole: Span, data_start: u
         );
         let finding = rules::FILE_TRUNCATED.at(Span { start: file_len, len: 0, ..whole }, message);
         let finding = finding.help("the copy or download was cut short; fetch the file again");
-        findings.push(match hit {
+        cx.report(match hit {
             Some(tensor) => finding.tensor(&tensor.name),
             None => finding,
         });
-    } else if covered < file_len {
+    } else if covered < file_len && !incomplete {
         let rest = Span { start: covered, len: file_len.saturating_sub(covered), ..whole };
         let message =
             format!("{} bytes follow the last tensor, which ends at byte {covered} of {file_len}", rest.len);
-        findings.push(rules::TRAILING_BYTES.at(rest, message).help("save the file again without them"));
-    }
-    // Entries that could not be read may own the bytes that nothing else covers.
-    let unproven = [rules::DATA_GAP.code, rules::TRAILING_BYTES.code];
-    findings.retain(|finding| !(incomplete && unproven.contains(&finding.rule.code)));
-    for finding in findings {
-        cx.report(finding);
+        cx.report(rules::TRAILING_BYTES.at(rest, message).help("save the file again without them"));
     }
 
     let all_here = covered <= file_len && marks.is_empty();

@@ -8,8 +8,7 @@ use super::{MAX_HEADER_BYTES, METADATA_KEY};
 use crate::{
     checkpoint::Value,
     core::{DType, Error, Result, Text},
-    format::{Encode, Job, OutFile, Segment, TensorSpec},
-    sink::OldSet,
+    format::{Encode, Job, OldSet, OutFile, Segment, TensorSpec},
 };
 use serde_json::Value as Json;
 use std::{

@@ -124,6 +124,12 @@ fn judge(cx: &mut ReadCx<'_>, index: &str, file: &str, span: Span) -> Option<Tex
         cx.report(rules::SHARD_PATH_ESCAPES.at(span, message).subject(file).help(help));
         return None;
     }
+    if names::is_index(file) {
+        // A loader would take the index for weights; read here, an index that names itself would never end.
+        let message = format!("the index names the shard `{file}`, which is an index itself");
+        cx.report(rules::INDEX_WEIGHT_MAP.at(span, message).subject(file));
+        return None;
+    }
     if let Some(wanted) = names::shard_extension(index)
         && file.rsplit_once('.').map(|(_, ext)| ext) != Some(wanted)
     {

@@ -189,11 +189,12 @@ impl Walker {
         text.last_byte = part.last().copied().unwrap_or(text.last_byte);
         text.line_len = text.line_len.saturating_add(part.len() as u64);
         self.position = self.position.saturating_add(part.len() as u64);
+        // What a line can never become, no further byte mends; said here for a line that ends in this window too, so
+        // that the answer does not hang on where a window is cut.
+        if text.line_len > LINE_BYTES as u64 && !text.may_be_long() {
+            return Err(Left::Bad(text.start));
+        }
         if line_end.is_none() {
-            // What a line can never become, no further window mends.
-            if text.line.len() == LINE_BYTES && !text.may_be_long() {
-                return Err(Left::Bad(text.start));
-            }
             self.text = Some(text);
             return Err(if self.position < self.total_len { Left::Wants } else { Left::Bad(self.position) });
         }

@@ -3,10 +3,13 @@
 use super::{Parser, excerpt};
 use crate::{
     checkpoint::Value,
-    core::{Limit, NameIndex},
+    core::{Limit, NameIndex, Text},
     formats::safetensors::{METADATA_KEY, rules},
     wire::json::{Stop, Str},
 };
+
+/// Values of keys that stood before are kept up to this number; each has a finding of its own.
+const REPEATS_KEPT: usize = 1_000;
 
 impl Parser<'_, '_> {
     /// Whether the value of `__metadata__` is a tensor's entry: nothing else has an array under these keys.
@@ -54,6 +57,7 @@ impl Parser<'_, '_> {
         }
         let first = self.cx.checkpoint.metadata.len();
         let mut names = NameIndex::default();
+        let mut n_repeats = 0usize;
         self.json.skip_blanks();
         if self.json.take(b'}') {
             return Ok(());
@@ -73,6 +77,8 @@ impl Parser<'_, '_> {
                     pairs.get(at).filter(|_| at >= first).map(|(key, _)| key.as_str())
                 }
             });
+            n_repeats = n_repeats.saturating_add(usize::from(seen.is_some()));
+            let is_kept = seen.is_none() || n_repeats <= REPEATS_KEPT;
             if seen.is_some() {
                 let message = format!("`__metadata__` has the key `{name}` twice");
                 let finding =
@@ -83,7 +89,9 @@ impl Parser<'_, '_> {
                 let value = self.json.string()?;
                 let value = self.owned(value);
                 self.cx.budget.fits(Limit::StringBytes, value.len() as u64)?;
-                self.cx.checkpoint.metadata.push((name, Value::Str(value)));
+                if is_kept {
+                    self.keep(name, value);
+                }
             } else {
                 let value = self.json.skip_value(self.cx.budget)?;
                 let text = self.text.get(value.clone()).unwrap_or_default();
@@ -92,7 +100,9 @@ impl Parser<'_, '_> {
                 let finding = rules::METADATA_NOT_STRING.at(self.span(value.start, value.len()), message);
                 self.cx.report(finding.subject(name.clone()));
                 // Kept as its text, so that it can be seen.
-                self.cx.checkpoint.metadata.push((name, Value::Str(text.into())));
+                if is_kept {
+                    self.keep(name, text.into());
+                }
             }
             self.json.skip_blanks();
             if self.json.take(b'}') {
@@ -102,5 +112,14 @@ impl Parser<'_, '_> {
                 return Err(self.json.unexpected("`,` or `}` in `__metadata__`").into());
             }
         }
+    }
+
+    fn keep(&mut self, name: Text, value: Text) {
+        let metadata = &mut self.cx.checkpoint.metadata;
+        // By a quarter and not by the double: a pair takes more memory than a short one takes bytes of the header.
+        if metadata.len() == metadata.capacity() {
+            metadata.reserve_exact((metadata.len() / 4).max(16));
+        }
+        metadata.push((name, Value::Str(value)));
     }
 }

@@ -1,7 +1,7 @@
 //! The opened whole: one table of tensors over its sources, with metadata and findings.
 
-use crate::core::{Category, Finding, Rule, Severity, SourceId, Span, TensorInfo, Text};
-use crate::source::Sources;
+use crate::core::{Category, Finding, Limits, Rule, Severity, SourceId, Span, TensorInfo, Text};
+use crate::source::{Links, Sources};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// Findings of one rule that are kept one by one; the rest is counted. A header of 100 MB can break one rule two
@@ -36,6 +36,9 @@ pub struct Checkpoint {
     pub shard_map: Option<ShardMap>,
     /// The outcome of a comparison with an expected identity, once `verify` has made one.
     pub compared: Option<Comparison>,
+    /// The rules under which it was opened; what is opened for it later keeps to them.
+    pub(crate) limits: Limits,
+    pub(crate) links: Links,
 }
 
 /// The outcome of a comparison with an expected identity.

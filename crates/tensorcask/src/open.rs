@@ -122,7 +122,12 @@ impl OpenOptions {
 
     fn read_path(&self, path: &Path) -> Result<Checkpoint> {
         let io_error = |source| Error::io(path, source);
-        let mut checkpoint = Checkpoint { path: path.to_owned(), ..Checkpoint::default() };
+        let mut checkpoint = Checkpoint {
+            path: path.to_owned(),
+            limits: self.limits.clone(),
+            links: self.links,
+            ..Checkpoint::default()
+        };
         if let Some(finding) = self.refused_link(path).map_err(io_error)? {
             checkpoint.format = "link";
             checkpoint.findings.push(finding);
@@ -167,7 +172,7 @@ impl OpenOptions {
 
     /// Opens bytes that lie in the folder `root`.
     pub(crate) fn read_in(&self, name: &str, bytes: Bytes, root: &dyn Root) -> Result<Checkpoint> {
-        let mut checkpoint = Checkpoint::default();
+        let mut checkpoint = Checkpoint { limits: self.limits.clone(), ..Checkpoint::default() };
         let opener = files::Registry { formats: self.formats };
         let budget = Budget::new(self.limits.clone());
         let source = checkpoint.sources.add_file(name.into(), Arc::new(bytes));
@@ -184,12 +189,12 @@ impl OpenOptions {
             return Ok(None);
         }
         if self.links == Links::Refused {
-            return Ok(Some(rules::link_refused(&file_name(path))));
+            return Ok(Some(crate::source::link_refused(&file_name(path))));
         }
         let Some(within) = &self.within else { return Ok(None) };
         let target = std::fs::canonicalize(path)?;
         let bounds = crate::source::bounds(within)?;
-        Ok((!target.starts_with(&bounds)).then(|| rules::link_leaves(&file_name(path), &target)))
+        Ok((!target.starts_with(&bounds)).then(|| crate::source::link_leaves(&file_name(path), &target)))
     }
 
     /// How well each format fits a folder's listing, best first.

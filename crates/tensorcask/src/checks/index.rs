@@ -2,7 +2,7 @@
 
 use super::{Check, CheckCx, rule};
 use crate::core::{Place, Result, Rule, Text};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(super) struct Index;
 
@@ -46,9 +46,7 @@ impl Check for Index {
             .filter_map(|finding| finding.subject.as_ref())
             .chain(&cx.checkpoint.unread)
             .collect();
-        let mut mapped = std::collections::HashSet::new();
         for entry in &map.entries {
-            mapped.insert(entry.tensor.as_str());
             let holder = holders.get(entry.tensor.as_str());
             let there = match several.get(entry.tensor.as_str()) {
                 Some(files) => files.contains(&entry.shard),
@@ -71,9 +69,16 @@ impl Check for Index {
                 NOT_IN_SHARD.at(entry.span, message).tensor(&entry.tensor).subject(entry.shard.clone());
             findings.push(finding.help("fetch index and shards from one revision"));
         }
-        let broken_index = map.is_damaged || map.entries.is_empty();
+        // As many lines as tensors, each line right: then no tensor is without one.
+        let all_named = findings.is_empty() && several.is_empty() && holders.len() == map.entries.len();
+        let proves_nothing = all_named || map.is_damaged || map.entries.is_empty();
+        let mapped: HashSet<&str> = if proves_nothing {
+            HashSet::new()
+        } else {
+            map.entries.iter().map(|entry| entry.tensor.as_str()).collect()
+        };
         for tensor in &cx.checkpoint.tensors {
-            if broken_index || mapped.contains(tensor.name.as_str()) || !holds(tensor) {
+            if proves_nothing || mapped.contains(tensor.name.as_str()) || !holds(tensor) {
                 continue;
             }
             let Some(file) = cx.file_of(tensor) else { continue };

@@ -14,7 +14,7 @@ use crate::{
     core::{
         Budget, Category, Finding, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text,
     },
-    source::Root,
+    source::{Root, RootError},
     wire::json::{Json, JsonError, Stop},
 };
 use std::collections::BTreeMap;
@@ -105,8 +105,19 @@ impl<'a> CheckCx<'a> {
     }
 
     fn read_sidecar(&mut self, name: &str) -> Result<Option<Sidecar>> {
-        // A sidecar that cannot be opened is none; a link that leaves the folder is not followed.
-        let Ok(io) = self.root.open(name) else { return Ok(None) };
+        let io = match self.root.open(name) {
+            Ok(io) => io,
+            Err(RootError::LinkLeaves { to }) => {
+                self.report_once(crate::source::link_leaves(name, &to));
+                return Ok(None);
+            }
+            Err(RootError::LinkRefused) => {
+                self.report_once(crate::source::link_refused(name));
+                return Ok(None);
+            }
+            // A sidecar that cannot be opened is none.
+            Err(_) => return Ok(None),
+        };
         let len = io.len();
         self.budget.fits(Limit::HeaderBytes, len)?;
         let mut bytes = self.budget.vec(len, 1, len)?;
@@ -117,7 +128,8 @@ impl<'a> CheckCx<'a> {
         let parsed = match std::str::from_utf8(&bytes) {
             Ok(text) => Json::parse(text, self.budget),
             Err(error) => {
-                Err(JsonError { offset: error.valid_up_to(), message: "it is not UTF-8".into() }.into())
+                let message = "the text is not UTF-8".to_owned();
+                Err(Stop::Json(JsonError { offset: error.valid_up_to(), message }))
             }
         };
         let source = self.checkpoint.sources.add_file(name.into(), io);
@@ -126,17 +138,24 @@ impl<'a> CheckCx<'a> {
             Err(Stop::Json(error)) => {
                 let place = Span { source, start: error.offset as u64, len: 1 };
                 let message = format!("`{name}` is not valid JSON: {}", error.message);
-                let finding = SIDECAR_JSON.at(place, message).help(format!("fetch `{name}` again"));
-                // The passes over headers and over data each read the file.
-                let told = |known: &Finding| {
-                    known.rule.code == finding.rule.code && known.message == finding.message
-                };
-                if !self.checkpoint.findings.iter().any(told) {
-                    self.checkpoint.findings.push(finding);
-                }
+                self.report_once(
+                    SIDECAR_JSON.at(place, message).subject(name).help(format!("fetch `{name}` again")),
+                );
                 Ok(None)
             }
             Err(Stop::Limit(hit)) => Err(hit.into()),
+        }
+    }
+
+    /// Reports what both passes meet: each opens the sidecars anew.
+    fn report_once(&mut self, finding: Finding) {
+        let known = self
+            .checkpoint
+            .findings
+            .iter()
+            .any(|it| it.rule.code == finding.rule.code && it.subject == finding.subject);
+        if !known {
+            self.checkpoint.findings.push(finding);
         }
     }
 

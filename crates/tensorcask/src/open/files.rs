@@ -133,12 +133,12 @@ impl Opener for Registry {
         match root.open(name) {
             Ok(io) => Ok(Some(checkpoint.sources.add_file(name.into(), io))),
             Err(RootError::LinkLeaves { to }) => {
-                checkpoint.findings.push(rules::link_leaves(name, &to));
+                checkpoint.findings.push(crate::source::link_leaves(name, &to));
                 checkpoint.unread.push(name.into());
                 Ok(None)
             }
             Err(RootError::LinkRefused) => {
-                checkpoint.findings.push(rules::link_refused(name));
+                checkpoint.findings.push(crate::source::link_refused(name));
                 checkpoint.unread.push(name.into());
                 Ok(None)
             }

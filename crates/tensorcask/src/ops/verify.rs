@@ -4,9 +4,9 @@ use super::Progress;
 use crate::{
     checkpoint::{Checkpoint, Comparison},
     checks,
-    core::{Budget, Category, Error, Limits, Result, Rule, Severity},
+    core::{Budget, Category, Error, Result, Rule, Severity},
     ops::diff::diff,
-    source::{FolderRoot, Links, NoRoot},
+    source::{FolderRoot, NoRoot},
 };
 
 static CONTENT_DIFFERS: Rule = Rule {
@@ -39,11 +39,11 @@ pub fn verify(
     progress: &dyn Progress,
 ) -> Result<()> {
     if !options.structure_only {
-        let budget = Budget::new(Limits::default());
+        let budget = Budget::new(checkpoint.limits.clone());
         let path = checkpoint.path.clone();
         if path.is_dir() || checkpoint.shard_map.is_some() {
             let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
-            let root = FolderRoot::new(folder, Links::Inside, false, None)
+            let root = FolderRoot::new(folder, checkpoint.links, false, None)
                 .map_err(|error| Error::io(folder, error))?;
             checks::data(checkpoint, &root, &budget)?;
         } else {

@@ -3,11 +3,13 @@
 mod bytes;
 mod file;
 mod root;
+mod rules;
 
 pub use bytes::Bytes;
 pub(crate) use file::open_file;
 pub use root::{Entry, EntryKind, Links, NoRoot, Root, RootError};
 pub(crate) use root::{FolderRoot, bounds, is_plain};
+pub(crate) use rules::{LINK_LEAVES, LINK_REFUSED, link_leaves, link_refused};
 
 use crate::core::{SourceId, Span, Text};
 use std::{io, ops::Range, sync::Arc};

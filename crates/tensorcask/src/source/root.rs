@@ -32,8 +32,6 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Whether it is a symbolic link.
     pub is_link: bool,
-    /// Bytes, for a file.
-    pub len: u64,
 }
 
 /// What an entry is.
@@ -137,7 +135,8 @@ impl FolderRoot {
             })
             .any(|is_link| is_link);
         if !linked {
-            return if path.exists() { Ok(path) } else { Err(RootError::NotFound) };
+            // Whether it is there shows when it is opened.
+            return Ok(path);
         }
         if self.links == Links::Refused {
             return Err(RootError::LinkRefused);
@@ -168,7 +167,10 @@ fn hub_repository(canonical: &Path) -> Option<&Path> {
 
 impl Root for FolderRoot {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadAt>, RootError> {
-        open_file(&self.resolve(name)?, self.mmap).map_err(RootError::Io)
+        open_file(&self.resolve(name)?, self.mmap).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => RootError::NotFound,
+            _ => RootError::Io(error),
+        })
     }
 
     fn list(&self, below: &str) -> io::Result<Vec<Entry>> {
@@ -177,14 +179,21 @@ impl Root for FolderRoot {
             let entry = entry?;
             // A name that is no UTF-8 cannot be named by a file either; it is listed with replacement characters.
             let name = entry.file_name().to_string_lossy().into_owned().into();
-            let is_link = entry.file_type()?.is_symlink();
-            let (kind, len) = match std::fs::metadata(entry.path()) {
-                Ok(found) if found.is_file() => (EntryKind::File, found.len()),
-                Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
-                Ok(_) => (EntryKind::Other, 0),
-                Err(_) => (EntryKind::DeadLink, 0),
+            let own = entry.file_type()?;
+            let is_link = own.is_symlink();
+            // Only a link needs a second look; the listing itself tells of all others.
+            let target = if is_link {
+                std::fs::metadata(entry.path()).map(|found| found.file_type()).ok()
+            } else {
+                Some(own)
             };
-            entries.push(Entry { name, kind, is_link, len });
+            let kind = match target {
+                Some(found) if found.is_file() => EntryKind::File,
+                Some(found) if found.is_dir() => EntryKind::Folder,
+                Some(_) => EntryKind::Other,
+                None => EntryKind::DeadLink,
+            };
+            entries.push(Entry { name, kind, is_link });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)

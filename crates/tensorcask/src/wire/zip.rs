@@ -4,6 +4,7 @@
 //! record by the directory's size, which also works for an archive behind other bytes. Both are tried.
 
 use crate::format::Head;
+use std::collections::VecDeque;
 
 /// What a zip reader would see.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,8 +50,15 @@ pub(crate) fn probe(head: &Head<'_>) -> Option<ZipProbe> {
     // The length of the comment is not held against the file: Python's reader ignores it.
     let tail_start = head.len.checked_sub(head.tail.len() as u64)?;
     let last = head.tail.len().checked_sub(END_LEN)?;
-    let starts = (0..=last).rev().filter(|at| head.tail.get(*at..).is_some_and(|rest| rest.starts_with(END)));
-    for at in starts.take(END_RECORDS) {
+    // The search runs forward, where it is fast, and keeps the last few.
+    let mut starts = VecDeque::new();
+    for at in memchr::memmem::find_iter(head.tail, END).filter(|at| *at <= last) {
+        if starts.len() == END_RECORDS {
+            starts.pop_front();
+        }
+        starts.push_back(at);
+    }
+    for at in starts.into_iter().rev() {
         let record = head.tail.get(at..)?;
         for place in places(head, record, tail_start.checked_add(at as u64)?) {
             if let Some(found) = read_directory(head, place) {

@@ -36,7 +36,7 @@ pub(super) fn read(cx: &mut ReadCx<'_>) -> Result<()> {
     join(cx, &set.shards, set.from_index)?;
     cx.checkpoint.metadata.extend(set.metadata);
     if set.from_index {
-        missing_tensors(cx);
+        missing_tensors(cx, set.refused);
         parameters(cx);
     }
     if cx.input.is_some() {
@@ -79,6 +79,8 @@ struct Set {
     /// Weight files that are accounted for, but in another set.
     others: BTreeSet<Text>,
     metadata: Metadata,
+    /// Tensors, and the names of their shards that may not be followed.
+    refused: Vec<(Text, Text)>,
     from_index: bool,
 }
 
@@ -97,7 +99,13 @@ fn indexed(cx: &mut ReadCx<'_>, source: SourceId, weights: &BTreeSet<Text>) -> R
     let shards: Vec<Text> = shards.into_iter().collect();
     numbering_of_indexed(cx, source, &shards);
     cx.checkpoint.shard_map = Some(index.map);
-    Ok(Set { shards, others: BTreeSet::new(), metadata: index.metadata, from_index: true })
+    Ok(Set {
+        shards,
+        others: BTreeSet::new(),
+        metadata: index.metadata,
+        refused: index.refused,
+        from_index: true,
+    })
 }
 
 fn choose(cx: &mut ReadCx<'_>, files: &BTreeSet<Text>, weights: &BTreeSet<Text>) -> Result<Set> {
@@ -245,19 +253,15 @@ fn join(cx: &mut ReadCx<'_>, shards: &[Text], from_index: bool) -> Result<()> {
 }
 
 /// Tensors that the index names and no open shard holds stay in the table as missing.
-fn missing_tensors(cx: &mut ReadCx<'_>) {
+fn missing_tensors(cx: &mut ReadCx<'_>, refused: Vec<(Text, Text)>) {
     let Some(map) = &cx.checkpoint.shard_map else { return };
     let here: std::collections::HashSet<&str> =
         cx.checkpoint.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let mut missing = Vec::new();
-    for entry in map.entries.iter().filter(|entry| !here.contains(entry.tensor.as_str())) {
-        let data = Data::Missing { want: 0, have: 0, file: Some(entry.shard.clone()) };
-        missing.push(TensorInfo::dense(
-            entry.tensor.clone(),
-            DType::Unknown(Text::default()),
-            Dims::SCALAR,
-            data,
-        ));
+    let mapped = map.entries.iter().map(|entry| (entry.tensor.clone(), entry.shard.clone()));
+    for (tensor, shard) in mapped.chain(refused).filter(|(tensor, _)| !here.contains(tensor.as_str())) {
+        let data = Data::Missing { want: 0, have: 0, file: Some(shard) };
+        missing.push(TensorInfo::dense(tensor, DType::Unknown(Text::default()), Dims::SCALAR, data));
     }
     cx.checkpoint.tensors.extend(missing);
 }

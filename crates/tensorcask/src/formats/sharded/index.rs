@@ -15,6 +15,8 @@ pub(super) struct Index {
     pub(super) map: ShardMap,
     /// The shards that it names, sorted; names that lead out of the folder are reported and left out.
     pub(super) shards: BTreeSet<Text>,
+    /// Tensors, and the names of their shards that may not be followed.
+    pub(super) refused: Vec<(Text, Text)>,
     /// What it says besides.
     pub(super) metadata: Metadata,
 }
@@ -76,6 +78,7 @@ pub(super) fn read(cx: &mut ReadCx<'_>, source: SourceId) -> Result<Option<Index
             total_parameters: None,
         },
         shards: BTreeSet::new(),
+        refused: Vec::new(),
         metadata: Metadata::new(),
     };
     let mut shard_names: BTreeMap<&str, Option<Text>> = BTreeMap::new();
@@ -89,11 +92,14 @@ pub(super) fn read(cx: &mut ReadCx<'_>, source: SourceId) -> Result<Option<Index
         // Each file name is judged and stored once, however many tensors it holds.
         let known = shard_names.entry(file).or_insert_with(|| judge(cx, &name, file, span(shard)));
         index.map.is_damaged |= known.is_none();
-        if let Some(file) = known {
-            index.shards.insert(file.clone());
-            let entry =
-                ShardEntry { tensor: tensor.name.as_str().into(), shard: file.clone(), span: span(shard) };
-            index.map.entries.push(entry);
+        match known {
+            Some(file) => {
+                index.shards.insert(file.clone());
+                let tensor = tensor.name.as_str().into();
+                index.map.entries.push(ShardEntry { tensor, shard: file.clone(), span: span(shard) });
+            }
+            // It is not followed, and the tensor is not forgotten.
+            None => index.refused.push((tensor.name.as_str().into(), file.into())),
         }
     }
     for (key, value) in json.get("metadata").map(Json::entries).unwrap_or_default() {

@@ -127,11 +127,10 @@ impl Root for Folder {
         if !below.is_empty() {
             return Ok(Vec::new());
         }
-        let entry = |(name, bytes): &(&str, Vec<u8>)| Entry {
+        let entry = |(name, _): &(&str, Vec<u8>)| Entry {
             name: (*name).into(),
             kind: EntryKind::File,
             is_link: false,
-            len: bytes.len() as u64,
         };
         Ok(self.0.iter().map(entry).collect())
     }

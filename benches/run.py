@@ -147,6 +147,7 @@ def empty_out():
 
 def anonymous_peak(command):
     """Peak of RssAnon, looked at each millisecond, in bytes. A spike between two looks is not seen."""
+    empty_out()
     process, peak = launch(command, stdout=subprocess.DEVNULL), 0
     drained = threading.Thread(target=process.stderr.read)
     drained.start()

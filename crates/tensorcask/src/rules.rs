@@ -1,6 +1,6 @@
 //! Every rule there is, gathered from where each is found.
 
-use crate::{checks, core::Rule, formats, open, ops};
+use crate::{checks, core::Rule, formats, open, ops, source};
 use std::collections::BTreeMap;
 
 /// Every rule, sorted by code.
@@ -10,6 +10,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
     let rules = of_formats
         .chain(of_checks)
         .chain(checks::RULES)
+        .chain(source::RULES)
         .chain(open::RULES)
         .chain(ops::RULES.into_iter().flatten());
     // Formats that are only recognised share their rules.

@@ -1,7 +1,7 @@
 //! The element type that `config.json` names against the one that most parameters have.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{DType, Result, Rule};
+use super::{Check, CheckCx};
+use crate::core::{DType, Result, Rule, rule};
 use std::collections::BTreeMap;
 
 pub(super) struct ConfigDtype;

@@ -1,7 +1,7 @@
 //! A shard index against the shards: every tensor in the file that the index names for it, and nowhere else.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{Place, Result, Rule, Text};
+use super::{Check, CheckCx};
+use crate::core::{Place, Result, Rule, Text, rule};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(super) struct Index;

@@ -11,9 +11,7 @@ mod zero_tail;
 
 use crate::{
     checkpoint::Checkpoint,
-    core::{
-        Budget, Category, Finding, Limit, Place, Result, Rule, Severity, SourceId, Span, TensorInfo, Text,
-    },
+    core::{Budget, Finding, Limit, Place, Result, Rule, SourceId, Span, TensorInfo, Text, rule},
     source::{Root, RootError},
     wire::json::{Json, JsonError, Stop},
 };
@@ -58,14 +56,7 @@ pub(crate) static ALL: &[&dyn Check] = &[
 /// Rules of the checks' own plumbing.
 pub(crate) static RULES: &[&Rule] = &[&SIDECAR_JSON];
 
-static SIDECAR_JSON: Rule = Rule {
-    code: "CK006",
-    slug: "sidecar-json",
-    category: Category::Structure,
-    severity: Severity::Error,
-    rows: &[],
-    doc: "A JSON file beside the weights (`config.json` and the like) does not parse, so no loader can use it. Fetch it again.",
-};
+static SIDECAR_JSON: Rule = rule!("CK006" "sidecar-json" Structure Error [] "A JSON file beside the weights (`config.json` and the like) does not parse, so no loader can use it. Fetch it again.");
 
 /// What a check works with.
 pub(crate) struct CheckCx<'a> {
@@ -183,17 +174,3 @@ pub(crate) fn data(checkpoint: &mut Checkpoint, root: &dyn Root, budget: &Budget
 
 /// The whole checkpoint as a place.
 const WHOLE: Place = Place::Whole;
-
-macro_rules! rule {
-    ($code:literal $slug:literal $category:ident $severity:ident [$($row:literal),*] $doc:literal) => {
-        crate::core::Rule {
-            code: $code,
-            slug: $slug,
-            category: crate::core::Category::$category,
-            severity: crate::core::Severity::$severity,
-            rows: &[$($row),*],
-            doc: $doc,
-        }
-    };
-}
-use rule;

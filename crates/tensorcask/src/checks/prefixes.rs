@@ -1,7 +1,7 @@
 //! Names that a wrapper left behind: `torch.compile` puts `_orig_mod` into the path, data parallelism puts `module` before it.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{Result, Rule};
+use super::{Check, CheckCx};
+use crate::core::{Result, Rule, rule};
 
 pub(super) struct Prefixes;
 

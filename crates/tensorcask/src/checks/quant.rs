@@ -1,7 +1,7 @@
 //! Groups of tensors that make up one quantised weight.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{DType, Result, Rule, Severity, Text};
+use super::{Check, CheckCx};
+use crate::core::{DType, Result, Rule, Severity, Text, rule};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct QuantGroups;

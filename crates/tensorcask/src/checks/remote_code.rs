@@ -1,8 +1,8 @@
 //! Configs that name code to be run.
 
-use super::{Check, CheckCx, rule};
+use super::{Check, CheckCx};
 use crate::{
-    core::{Result, Rule, Severity},
+    core::{Result, Rule, Severity, rule},
     wire::json::{Json, Node},
 };
 

@@ -1,7 +1,7 @@
 //! Whether every file of a set was downloaded from one commit, as the downloader's notes say.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{Result, Rule, Text};
+use super::{Check, CheckCx};
+use crate::core::{Result, Rule, Text, rule};
 use std::collections::BTreeMap;
 
 pub(super) struct Revisions;

@@ -1,8 +1,8 @@
 //! Whether the output head is the embedding, as `tie_word_embeddings` says.
 
-use super::{Check, CheckCx, Sidecar, rule};
+use super::{Check, CheckCx, Sidecar};
 use crate::{
-    core::{Result, Rule, TensorInfo},
+    core::{Result, Rule, TensorInfo, rule},
     elements::{BLOCK_BYTES, Stream},
     wire::json::Node,
 };

@@ -1,7 +1,7 @@
 //! Files whose end was never written: a download that preallocates and dies leaves zeros.
 
-use super::{Check, CheckCx, rule};
-use crate::core::{Data, Error, Result, Rule, SourceId, Span, TensorInfo};
+use super::{Check, CheckCx};
+use crate::core::{Data, Error, Result, Rule, SourceId, Span, TensorInfo, rule};
 
 pub(super) struct ZeroTail;
 

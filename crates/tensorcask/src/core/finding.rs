@@ -158,3 +158,30 @@ impl Finding {
         self
     }
 }
+
+/// One rule: code, slug, category, usual severity, catalogue rows, text for `explain`.
+macro_rules! rule {
+    ($code:literal $slug:literal $category:ident $severity:ident [$($row:literal),*] $doc:literal) => {
+        $crate::core::Rule {
+            code: $code,
+            slug: $slug,
+            category: $crate::core::Category::$category,
+            severity: $crate::core::Severity::$severity,
+            rows: &[$($row),*],
+            doc: $doc,
+        }
+    };
+}
+
+/// A table of rules, each a static of its own name, and `ALL` of them.
+macro_rules! rules {
+    ($($name:ident $code:literal $slug:literal $category:ident $severity:ident [$($row:literal),*] $doc:literal)*) => {
+        $(pub(crate) static $name: $crate::core::Rule =
+            $crate::core::rule!($code $slug $category $severity [$($row),*] $doc);)*
+
+        /// Every rule of the table.
+        pub(crate) static ALL: &[&$crate::core::Rule] = &[$(&$name),*];
+    };
+}
+
+pub(crate) use {rule, rules};

@@ -13,6 +13,7 @@ pub use dims::Dims;
 pub use dtype::{DType, SizeError};
 pub use error::{Error, Report, Result};
 pub use finding::{Category, Finding, Place, Rule, Severity};
+pub(crate) use finding::{rule, rules};
 pub use limits::{Budget, Limit, LimitHit, Limits};
 pub(crate) use names::NameIndex;
 pub use tensor::{ByteOrder, Data, Piece, TensorInfo, View};

@@ -4,19 +4,12 @@ use super::Progress;
 use crate::{
     checkpoint::{Checkpoint, Comparison},
     checks,
-    core::{Budget, Category, Error, Result, Rule, Severity},
+    core::{Budget, Error, Result, Rule, rule},
     ops::diff::diff,
     source::{FolderRoot, NoRoot},
 };
 
-static CONTENT_DIFFERS: Rule = Rule {
-    code: "ID001",
-    slug: "content-differs",
-    category: Category::Integrity,
-    severity: Severity::Error,
-    rows: &[],
-    doc: "The weights are not those of the checkpoint that was named with `--against`. `tensorcask diff` shows every difference.",
-};
+static CONTENT_DIFFERS: Rule = rule!("ID001" "content-differs" Integrity Error [] "The weights are not those of the checkpoint that was named with `--against`. `tensorcask diff` shows every difference.");
 
 pub(crate) static RULES: &[&Rule] = &[&CONTENT_DIFFERS];
 

@@ -9,7 +9,7 @@ pub use bytes::Bytes;
 pub(crate) use file::open_file;
 pub use root::{Entry, EntryKind, Links, NoRoot, Root, RootError};
 pub(crate) use root::{FolderRoot, bounds, is_plain};
-pub(crate) use rules::{LINK_LEAVES, LINK_REFUSED, link_leaves, link_refused};
+pub(crate) use rules::{ALL as RULES, link_leaves, link_refused};
 
 use crate::core::{SourceId, Span, Text};
 use std::{io, ops::Range, sync::Arc};

@@ -1,25 +1,12 @@
 //! What is wrong with a link.
 
-use crate::core::{Category, Finding, Place, Rule, Severity};
+use crate::core::{Finding, Place, rules};
 use std::path::Path;
 
-pub(crate) static LINK_LEAVES: Rule = Rule {
-    code: "FI010",
-    slug: "link-leaves-folder",
-    category: Category::Security,
-    severity: Severity::Error,
-    rows: &["CON-11"],
-    doc: "A symbolic link leads out of the folder (or out of the hub repository that the folder is a snapshot of). It was not followed: what it names is not part of what you were given. Replace the link by the file if you trust it.",
-};
-
-pub(crate) static LINK_REFUSED: Rule = Rule {
-    code: "FI011",
-    slug: "link-refused",
-    category: Category::Security,
-    severity: Severity::Error,
-    rows: &[],
-    doc: "With `--no-symlinks` no symbolic link is followed, and this is one.",
-};
+rules! {
+    LINK_LEAVES "FI010" "link-leaves-folder" Security Error ["CON-11"] "A symbolic link leads out of the folder (or out of the hub repository that the folder is a snapshot of). It was not followed: what it names is not part of what you were given. Replace the link by the file if you trust it."
+    LINK_REFUSED "FI011" "link-refused" Security Error [] "With `--no-symlinks` no symbolic link is followed, and this is one."
+}
 
 pub(crate) fn link_leaves(name: &str, target: &Path) -> Finding {
     let message = format!("the link `{name}` leads to `{}`, outside the folder", target.display());

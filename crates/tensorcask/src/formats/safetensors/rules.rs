@@ -1,22 +1,7 @@
 //! What can be wrong with a safetensors file. Severities follow the project's interface: what no honest writer makes
 //! is an error, what real writers make and every loader accepts is at most a note.
 
-use crate::core::{Category, Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $slug:literal $category:ident $severity:ident [$($row:literal),*] $doc:literal)*) => {
-        $(pub(super) static $name: Rule = Rule {
-            code: $code,
-            slug: $slug,
-            category: Category::$category,
-            severity: Severity::$severity,
-            rows: &[$($row),*],
-            doc: $doc,
-        };)*
-        /// Every rule of the format.
-        pub(super) static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
+use crate::core::rules;
 
 rules! {
     HEADER_TOO_SMALL "ST001" "header-too-small" Structure Error [] "The file is shorter than the 8 bytes that hold the length of the header, so there is no header. The download was cut short or something else was saved under this name: fetch the file again."

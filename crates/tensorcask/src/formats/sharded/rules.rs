@@ -1,21 +1,6 @@
 //! What can be wrong with a set of shards as a set.
 
-use crate::core::{Category, Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $slug:literal $category:ident $severity:ident [$($row:literal),*] $doc:literal)*) => {
-        $(pub(super) static $name: Rule = Rule {
-            code: $code,
-            slug: $slug,
-            category: Category::$category,
-            severity: Severity::$severity,
-            rows: &[$($row),*],
-            doc: $doc,
-        };)*
-        /// Every rule of the layout.
-        pub(super) static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
+use crate::core::rules;
 
 rules! {
     INDEX_JSON "SH001" "index-json" Structure Error ["IX01"] "The shard index is no JSON object, so nothing says which tensor lies in which shard. Fetch the index again, or write it anew from the shards."

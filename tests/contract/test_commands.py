@@ -553,3 +553,15 @@ def test_a_walk_skips_git_and_locks(tmp_path):
     for folder in (".git", ".locks", "good"):
         write(tmp_path / folder / "model.safetensors", MODEL)
     assert [r["path"] for r in ask("check", tmp_path, status=0)["results"]] == [str(tmp_path / "good" / "model.safetensors")]
+
+
+def test_a_folder_with_one_file_is_read_as_that_file(tmp_path, model):
+    out = tmp_path / "out"
+    assert run("convert", model, out).status == 0
+    assert [p.name for p in out.iterdir()] == ["model.safetensors"]
+    assert run("diff", model, out).status == 0
+    assert run("convert", out, tmp_path / "back.safetensors").status == 0
+    assert root_of(tmp_path / "back.safetensors") == root_of(model)
+    (out / "other.safetensors").write_bytes(model.read_bytes())
+    done = run("diff", model, out)
+    assert done.status == 2 and "2 checkpoints" in done.out + done.err

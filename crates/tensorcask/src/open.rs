@@ -110,7 +110,8 @@ impl OpenOptions {
     /// Opens leniently: what is wrong stands in [`Checkpoint::findings`], and every tensor that can be read is listed.
     ///
     /// # Errors
-    /// When there is no table at all: the path cannot be read, no format claims it, a limit was reached.
+    /// When there is no table at all: the path cannot be read, no format claims it, a limit was reached, or a folder
+    /// that is no checkpoint itself holds several.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Checkpoint> {
         let path = path.as_ref();
         self.read_path(path).map_err(|error| match error {
@@ -141,6 +142,9 @@ impl OpenOptions {
         let opener = files::Registry { formats: self.formats };
         let budget = Budget::new(self.limits.clone());
         let name = file_name(path);
+        if metadata.is_dir() && self.folder_match(&root, &name).map_err(io_error)? == Match::No {
+            return self.read_only_one(path);
+        }
         if metadata.is_dir() {
             opener.folder(&mut checkpoint, &root, &name, &budget)?;
         } else {
@@ -160,6 +164,18 @@ impl OpenOptions {
             checks::headers(&mut checkpoint, &NoRoot, &budget)?;
         }
         Ok(checkpoint)
+    }
+
+    /// Reads the one checkpoint below a folder that is none itself: a converter's output of a single file, for example.
+    fn read_only_one(&self, folder: &Path) -> Result<Checkpoint> {
+        let found = self.discover(folder)?;
+        match &found.paths[..] {
+            [one] => self.clone().within(found.within).read_path(one),
+            several => Err(Error::usage(
+                format!("`{}` holds {} checkpoints and is none itself", folder.display(), several.len()),
+                "give the path of one of them; `tensorcask inspect` of the folder lists them",
+            )),
+        }
     }
 
     /// Opens bytes in memory, leniently. `name` takes the place of a file name.
